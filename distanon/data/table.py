@@ -1,0 +1,91 @@
+"""A table with roles, as partitions that are read when they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from distanon.data.ports import Partition
+from distanon.data.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPartition:
+    """Records that are held in memory."""
+
+    table: pa.Table
+    start: int = 0
+
+    @property
+    def stop(self) -> int:
+        """One more than the number of the last record."""
+        return self.start + self.table.num_rows
+
+    def read(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """The records in order."""
+        return self.table if columns is None else self.table.select(list(columns))
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedPartition:
+    """Some of the records of another partition, numbered anew."""
+
+    whole: Partition
+    rows: NDArray[np.int64]
+    start: int
+
+    @property
+    def stop(self) -> int:
+        """One more than the number of the last record."""
+        return self.start + len(self.rows)
+
+    def read(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """The chosen records in order."""
+        return self.whole.read(columns).take(pa.array(self.rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """A table: its schema, and its records in contiguous partitions.
+
+    Attributes:
+        schema: role and type of every column.
+        partitions: in record order, without gaps, from record 0.
+        source: what the table is called in messages: the path in the spec, or "the data frame".
+    """
+
+    schema: Schema
+    partitions: tuple[Partition, ...]
+    source: str = "the table"
+
+    def __len__(self) -> int:
+        return self.partitions[-1].stop if self.partitions else 0
+
+    def read(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """All records, in one table."""
+        return pa.concat_tables([partition.read(columns) for partition in self.partitions])
+
+    def select(self, rows: NDArray[np.int64]) -> Dataset:
+        """The records of these numbers (ascending), numbered anew from 0."""
+        partitions: list[Partition] = []
+        start = 0
+        for partition in self.partitions:
+            low, high = np.searchsorted(rows, (partition.start, partition.stop))
+            selected = SelectedPartition(partition, rows[low:high] - partition.start, start)
+            partitions.append(selected)
+            start = selected.stop
+        return Dataset(self.schema, tuple(partitions), self.source)
+
+
+def cut(table: pa.Table, pieces: int) -> tuple[MemoryPartition, ...]:
+    """A table in memory as at most `pieces` partitions of nearly equal size."""
+    borders = np.linspace(0, table.num_rows, max(1, pieces) + 1).round().astype(int).tolist()
+    return tuple(
+        MemoryPartition(table.slice(low, high - low), low)
+        for low, high in zip(borders, borders[1:], strict=False)
+        if high > low or table.num_rows == 0
+    )

@@ -1,0 +1,51 @@
+"""What a promise is: parameters that say what is asked, and a check on the written release."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from distanon.data.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One line of the certificate.
+
+    Attributes:
+        promise: its name in the spec.
+        asked: the public parameters.
+        measured: what the files show, by name: {"k": 12, "classes": 310}.
+        kept: whether the promise holds.
+        verified_from: what the check needed.
+        reason: where it fails, in class numbers and sizes, never values of the data.
+        private: details with values of the data, for audit.json alone.
+    """
+
+    promise: str
+    asked: Mapping[str, Any]
+    measured: Mapping[str, Any]
+    kept: bool
+    verified_from: Literal["release", "release+private", "asserted"]
+    reason: str = ""
+    private: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Promise(BaseModel):
+    """A privacy model that the release must satisfy; its fields are what the spec asks."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def verify(self, evidence: Evidence) -> Verdict:
+        """Checks the written release, read back from storage; knows nothing of the method."""
+
+    def asked(self) -> dict[str, Any]:
+        """The parameters as they stand in the certificate."""
+        return self.model_dump(mode="json", exclude_defaults=False, exclude_none=True)
