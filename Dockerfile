@@ -1,0 +1,26 @@
+# The wheel and what the lock pins for it; nothing else. `--shm-size` (or a memory-backed /dev/shm)
+# should hold the shared arrays: Ray falls back to disk below that.
+FROM python:3.11-slim AS build
+WORKDIR /src
+COPY requirements.lock pyproject.toml README.md LICENSE ./
+COPY distanon ./distanon
+RUN awk '/^(uv|hatchling|packaging|pathspec|pluggy|trove-classifiers)==/ {on = 1} on {print} on && !/\\$/ {on = 0}' requirements.lock > build.txt \
+ && pip install --no-cache-dir --no-deps --require-hashes -r build.txt \
+ && uv build --wheel --no-build-isolation --out-dir /dist . \
+ && uv venv /opt/distanon \
+ && VIRTUAL_ENV=/opt/distanon uv pip install --no-cache --constraint requirements.lock /dist/*.whl
+
+FROM python:3.11-slim
+LABEL org.opencontainers.image.title="distanon" \
+      org.opencontainers.image.licenses="Apache-2.0"
+RUN useradd --create-home --uid 10001 distanon
+COPY --from=build /opt/distanon /opt/distanon
+# The environment's bin folder comes first: a Ray head runs job entry points with the first python on its PATH.
+ENV PATH="/opt/distanon/bin:$PATH" \
+    PYTHONUNBUFFERED=1 \
+    RAY_USAGE_STATS_ENABLED=0 \
+    NUMBA_CACHE_DIR=/home/distanon/.cache/numba
+USER 10001
+WORKDIR /home/distanon
+ENTRYPOINT ["distanon"]
+CMD ["--help"]

@@ -1,0 +1,58 @@
+# Every command sets up what it needs: CPython 3.11 to 3.14, make and a package index are enough.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba-cache
+export RAY_USAGE_STATS_ENABLED := 0
+
+.PHONY: demo demo-s3 test drills bench check smoke wheel lock clean help
+
+help:  ## what there is
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+# uv is installed from the lock by pip, with its hash; uv installs the rest.
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	awk '/^uv==/ {on = 1} on {print} on && !/\\$$/ {exit}' requirements.lock > .venv/uv.txt
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --disable-pip-version-check -r .venv/uv.txt
+	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/uv pip sync --quiet --require-hashes --no-build-isolation requirements.lock
+	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $(READY)
+
+demo: $(READY)  ## perturb Forest Fires on a Ray of its own, verify it, show where the release and the report are
+	$(BIN)/distanon run jobs/forest-fires.yaml --overwrite \
+	  --set output=demo/release/ --set private=demo/private/forest-fires/
+
+demo-s3: $(READY)  ## the same for MAGIC, from and to a real S3 server on this machine
+	$(BIN)/python tests/s3_server.py --run $(BIN)/distanon run jobs/magic-s3.yaml --overwrite
+
+test: $(READY)  ## every test that is not marked slow
+	$(BIN)/python -m pytest -m "not slow"
+
+drills: $(READY)  ## the slow tests and the seeded faults
+	$(BIN)/python -m pytest -m slow
+
+bench: $(READY)  ## ratios against named peers
+	@for file in benchmarks/bench_*.py; do $(BIN)/python $$file --quick || exit 1; done
+
+check: $(READY)  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+smoke: $(READY)  ## the smallest jobs, as a user runs them
+	@for spec in jobs/smoke/*.yaml; do \
+	  $(BIN)/distanon run $$spec --overwrite --quiet --set output=demo/smoke/release/ --set private=demo/smoke/private/ || exit 1; done
+
+wheel: $(READY)  ## build the wheel and import it from outside the tree
+	rm -rf dist
+	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/uv build --quiet --wheel --no-build-isolation --out-dir dist .
+	cd / && PYTHONPATH=$$(echo $(CURDIR)/dist/distanon-*.whl) $(CURDIR)/$(BIN)/python -P -c \
+	  "import distanon, sys; assert '.whl' in distanon.__file__, distanon.__file__; print(distanon.__version__, 'from the wheel')"
+
+lock: $(READY)  ## write requirements.lock anew
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --extra dev pyproject.toml -o requirements.lock
+
+clean:  ## remove what the commands made
+	rm -rf .venv demo demo-s3 dist
