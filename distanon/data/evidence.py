@@ -1,19 +1,196 @@
-"""What a release is judged on."""
+"""What a release is judged on: its files read back and, where the judge has them, the originals."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from distanon.data.schema import Attribute, Schema
 from distanon.data.table import Dataset
+from distanon.errors import InputError
+
+if TYPE_CHECKING:
+    from distanon.data.domain import Domain
+    from distanon.data.space import AttributeSpace
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evidence:
-    """The files read back and, where the judge has them, the originals."""
+    """The released files and what is known of their origin.
+
+    Whole tables are read when they are first asked for, and kept.
+
+    Attributes:
+        release: the files read back, rows in their order, with the roles of the columns.
+        original: the records that the method was given, in record order.
+        sources: int64, shape (len(release),): record number of the original of each release row.
+        domain: of the original; None: it is scanned when it is needed.
+        control: records that were held out before the method started.
+        replicates: whether one original may stand behind several rows.
+
+    Raises:
+        ValueError: sources of another length, outside the original, or repeated where the
+            method does not replicate.
+    """
 
     release: Dataset
     original: Dataset | None = None
     sources: NDArray[np.int64] | None = None
+    domain: Domain | None = None
+    control: Dataset | None = None
+    replicates: bool = False
+
+    def __post_init__(self) -> None:
+        if self.sources is None:
+            return
+        sources = np.asarray(self.sources)
+        rows = len(self.release)
+        if sources.shape != (rows,) or not np.issubdtype(sources.dtype, np.integer):
+            raise ValueError(
+                f"expected one source record number for each of {rows} release rows, "
+                f"got {sources.dtype} of shape {sources.shape}"
+            )
+        sources = sources.astype(np.int64, copy=False)
+        object.__setattr__(self, "sources", sources)
+        if rows == 0:
+            return
+        limit = None if self.original is None else len(self.original)
+        if sources.min() < 0 or (limit is not None and sources.max() >= limit):
+            raise ValueError(f"source record numbers must lie in 0 … {limit}, the last excluded")
+        if not self.replicates and len(np.unique(sources)) < rows:
+            raise ValueError("a source record number stands for more than one release row")
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """Names of the quasi-identifiers of the release, in the order of the file."""
+        return tuple(attribute.name for attribute in self.release.schema.quasi_identifiers)
+
+    @cached_property
+    def release_table(self) -> pa.Table:
+        """All columns of the released files, in their order."""
+        return self.release.read()
+
+    @cached_property
+    def original_table(self) -> pa.Table:
+        """All columns of the original, in record order.
+
+        Raises:
+            InputError: there is no original.
+        """
+        return self._original.read()
+
+    @cached_property
+    def space(self) -> AttributeSpace:
+        """The quasi-identifiers in the owner's scale: by the range of the original.
+
+        Without an original, by the range of the release itself.
+
+        Raises:
+            InputError: a numeric column was generalized to text, or is not in the release.
+        """
+        attributes = self._comparable
+        from distanon.data.domain import scan
+        from distanon.data.space import AttributeSpace
+
+        if self.original is None:
+            return self._analyst_space
+        domain = self.domain or scan(_projected(self.original, attributes))
+        return AttributeSpace.of(attributes, domain)
+
+    @cached_property
+    def release_values(self) -> NDArray[np.float64]:
+        """Released quasi-identifiers in the columns' units, shape (rows, q); NaN: missing."""
+        return self.space.encode(self._release_columns)
+
+    @cached_property
+    def original_values(self) -> NDArray[np.float64]:
+        """All originals in record order, in the columns' units, shape (n, q); NaN: missing."""
+        return self.space.encode(self.original_table.select(self._names))
+
+    @cached_property
+    def release_points(self) -> NDArray[np.float64]:
+        """Release rows as points in the owner's scale, shape (rows, D)."""
+        return self.space.embed(self.release_values)
+
+    @cached_property
+    def original_points(self) -> NDArray[np.float64]:
+        """All originals in record order as points in the owner's scale, shape (n, D)."""
+        return self.space.embed(self.original_values)
+
+    @cached_property
+    def analyst_points(self) -> NDArray[np.float64]:
+        """Release rows as points in the analyst's scale: by the release's own ranges."""
+        space = self._analyst_space
+        return space.embed(space.encode(self._release_columns))
+
+    def aligned(self) -> NDArray[np.float64]:
+        """The original values behind each release row, in release order, shape (rows, q).
+
+        Raises:
+            InputError: there is no original, or the sources are not known.
+        """
+        if self.sources is None:
+            raise InputError(
+                f"{self.release.source}: the source of each row is needed, and is not known"
+            )
+        return self.original_values[self.sources]
+
+    @property
+    def _original(self) -> Dataset:
+        if self.original is None:
+            raise InputError(f"{self.release.source}: the original is needed, and was not given")
+        return self.original
+
+    @property
+    def _names(self) -> list[str]:
+        return [attribute.name for attribute in self._comparable]
+
+    @property
+    def _release_columns(self) -> pa.Table:
+        return self.release_table.select(self._names)
+
+    @cached_property
+    def _comparable(self) -> tuple[Attribute, ...]:
+        """The quasi-identifiers, as the original has them, once it is clear that they compare."""
+        whole = self.original if self.original is not None else self.release
+        attributes = whole.schema.quasi_identifiers
+        for attribute in attributes:
+            name, source = attribute.name, self.release.source
+            if name not in self.release.schema:
+                raise InputError(f"{source}: column '{name}' of the original is not in the release")
+            released = self.release.schema[name].arrow_type
+            if _is_text(released) and not _is_text(attribute.arrow_type):
+                raise InputError(
+                    f"{source}: column '{name}' holds text (generalized values) where the original "
+                    f"has {attribute.arrow_type}: distances between records need its numbers"
+                )
+        return attributes
+
+    @cached_property
+    def _analyst_space(self) -> AttributeSpace:
+        from distanon.data.domain import scan
+        from distanon.data.space import AttributeSpace
+
+        attributes = tuple(
+            replace(attribute, arrow_type=self.release.schema[attribute.name].arrow_type)
+            for attribute in self._comparable
+        )
+        return AttributeSpace.of(attributes, scan(_projected(self.release, attributes)))
+
+
+def _projected(dataset: Dataset, attributes: tuple[Attribute, ...]) -> Dataset:
+    """The dataset with these attributes alone in its schema, so that no other is scanned."""
+    return Dataset(Schema(attributes), dataset.partitions, dataset.source)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )

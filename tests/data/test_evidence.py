@@ -1,0 +1,86 @@
+"""What the judges are given."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from distanon.data.evidence import Evidence
+from distanon.data.schema import Attribute, AttributeType, Role, Schema
+from distanon.data.table import Dataset, cut
+from distanon.errors import InputError
+
+NUMERIC, NOMINAL = AttributeType.NUMERIC, AttributeType.NOMINAL
+
+
+def dataset(pieces=1, source="the table", **columns):
+    table = pa.table(columns)
+    schema = Schema(
+        tuple(
+            Attribute(
+                field.name,
+                Role.QUASI_IDENTIFIER if field.name != "s" else Role.SENSITIVE,
+                NOMINAL if pa.types.is_string(field.type) else NUMERIC,
+                field.type,
+            )
+            for field in table.schema
+        )
+    )
+    return Dataset(schema, cut(table, pieces), source)
+
+
+ORIGINAL = dataset(2, x=[0.0, 10.0, 5.0, None], city=["a", "b", "a", "c"], s=["u", "v", "u", "v"])
+RELEASE = dataset(3, x=[1.0, 4.0, 20.0], city=["a", "a", "b"], s=["u", "u", "v"])
+SOURCES = np.array([0, 2, 1])
+
+
+def test_tables_are_read_in_order_whatever_the_partitions():
+    evidence = Evidence(RELEASE, ORIGINAL, SOURCES)
+    assert evidence.release_table.column("x").to_pylist() == [1.0, 4.0, 20.0]
+    assert evidence.original_table.column("city").to_pylist() == ["a", "b", "a", "c"]
+    assert evidence.quasi_identifiers == ("x", "city")
+
+
+def test_tables_are_read_once():
+    evidence = Evidence(RELEASE, ORIGINAL, SOURCES)
+    assert evidence.release_table is evidence.release_table
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [np.array([0, 2]), np.array([0, 1, 4]), np.array([0, 1, -1]), np.array([0.0, 1.0, 2.0])],
+)
+def test_sources_that_fit_no_original_are_refused(sources):
+    with pytest.raises(ValueError, match="source record number"):
+        Evidence(RELEASE, ORIGINAL, sources)
+
+
+def test_a_source_stands_for_several_rows_only_where_the_method_replicates():
+    sources = np.array([0, 0, 1])
+    with pytest.raises(ValueError, match="more than one release row"):
+        Evidence(RELEASE, ORIGINAL, sources)
+    assert Evidence(RELEASE, ORIGINAL, sources, replicates=True).sources is not None
+
+
+def test_a_release_of_no_rows_has_no_sources_to_check():
+    empty = Dataset(RELEASE.schema, cut(RELEASE.read().slice(0, 0), 1))
+    assert len(Evidence(empty, ORIGINAL, np.empty(0, np.int64)).sources) == 0
+
+
+def test_without_an_original_its_values_are_refused_with_the_reason():
+    with pytest.raises(InputError, match="the original is needed"):
+        _ = Evidence(RELEASE).original_table
+    with pytest.raises(InputError, match="source of each row is needed"):
+        Evidence(RELEASE, ORIGINAL).aligned()
+
+
+def test_generalized_text_has_classes_but_no_distances():
+    generalized = dataset(x=["[0, 10]", "[0, 10]", "20"], city=["a", "a", "b"])
+    evidence = Evidence(generalized, ORIGINAL, SOURCES)
+    assert evidence.release_table.num_rows == 3
+    with pytest.raises(InputError, match="column 'x' holds text"):
+        _ = evidence.release_values
+
+
+def test_a_column_that_the_release_lacks_is_named():
+    with pytest.raises(InputError, match="column 'city' of the original is not in the release"):
+        _ = Evidence(dataset(x=[1.0]), ORIGINAL).release_points
