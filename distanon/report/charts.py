@@ -1,0 +1,188 @@
+"""The charts of a report: static SVG, the same bytes for the same figures."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from distanon.report.summary import Subject, Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_RISK = "#b3382c"
+_USE = "#1f6f78"
+_QUIET = "#9aa5ab"
+_INK = "#263238"
+
+
+def chart_intruder(summary: Summary) -> str:
+    """Rates of every attack with their 95 % intervals, and the blind guess beside them."""
+    rows = [
+        (name.removeprefix("identity.").replace("_", " "), measured)
+        for name, measured in summary.release.measurements.items()
+        if name.startswith(("identity.", "inversion.", "attribute.", "linkage."))
+        and measured.unit == "share"
+        and summary.release.value(name) is not None
+    ]
+    if not rows:
+        return ""
+    figure, axes = _canvas(0.42 * len(rows) + 1.0)
+    for place, (_, measured) in enumerate(rows):
+        axes.barh(place, measured.value, color=_RISK, height=0.62)
+        if measured.ci_low is not None and measured.ci_high is not None:
+            axes.plot([measured.ci_low, measured.ci_high], [place, place], color=_INK, lw=1.6)
+        axes.text(
+            min(measured.value, 1) + 0.015, place, f"{measured.value:.2f}", va="center", fontsize=9
+        )
+    _rows(axes, [label for label, _ in rows])
+    axes.set_xlim(0, 1.12)
+    axes.set_xlabel("share of records an intruder gets right (line: 95 % interval)")
+    return _svg(figure, "What an intruder gains: rate of every attack")
+
+
+def chart_analyst(summary: Summary) -> str:
+    """Neighborhood stability and F-measures of every subject, side by side."""
+    names = {
+        "neighborhoods.stability_owner": "stability, owner's scale",
+        "neighborhoods.stability_analyst": "stability, analyst's scale",
+        "clustering.kmeans_f": "F-measure, k-means",
+        "clustering.kmeans_floor": "F-measure, floor (another seed)",
+        "clustering.dbscan_f": "F-measure, DBSCAN",
+    }
+    shown = [name for name in names if any(s.value(name) is not None for s in summary.subjects)]
+    if not shown:
+        return ""
+    subjects = list(summary.subjects)
+    band = 0.8 / len(subjects)
+    figure, axes = _canvas((0.24 * len(subjects) + 0.25) * len(shown) + 1.2)
+    for index, subject in enumerate(subjects):
+        for place, name in enumerate(shown):
+            value = subject.value(name)
+            if value is None:
+                continue
+            height = place - 0.4 + band * (index + 0.5)
+            axes.barh(
+                height,
+                value,
+                height=band * 0.92,
+                color=_color(index),
+                label=subject.label if place == 0 else None,
+            )
+            axes.text(value + 0.012, height, f"{value:.2f}", va="center", fontsize=8)
+    _rows(axes, [names[name] for name in shown])
+    axes.set_xlim(0, 1.12)
+    axes.set_xlabel("1 = as in the original")
+    if len(subjects) > 1:
+        axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.16), ncols=2, frameon=False)
+    return _svg(figure, "What an analyst keeps: stability and F-measures")
+
+
+def chart_columns(summary: Summary) -> str:
+    """How far each column's values moved, in shares of the column's range."""
+    prefix = "change.mean_absolute."
+    rows = [
+        (name.removeprefix(prefix), value)
+        for name in summary.release.measurements
+        if name.startswith(prefix) and (value := summary.release.value(name)) is not None
+    ]
+    if not rows:
+        return ""
+    figure, axes = _canvas(0.34 * len(rows) + 1.0)
+    for place, (_, value) in enumerate(rows):
+        axes.barh(place, value, color=_USE, height=0.62)
+        axes.text(value, place, f" {value:.3f}", va="center", fontsize=9)
+    _rows(axes, [label for label, _ in rows])
+    axes.set_xlim(0, max(value for _, value in rows) * 1.18 + 1e-9)
+    axes.set_xlabel("mean absolute change, in shares of the column's range")
+    return _svg(figure, "How far each column's values moved")
+
+
+def chart_tradeoff(summary: Summary) -> str:
+    """Linkage against stability: the release among the methods it is compared with."""
+    points = [
+        (subject.label, risk, kept)
+        for subject in summary.subjects
+        if (risk := _strongest_linkage(subject)) is not None
+        and (kept := subject.value("neighborhoods.stability_owner")) is not None
+    ]
+    if len(points) < 2:
+        return ""
+    figure, axes = _canvas(3.6)
+    for index, (label, risk, kept) in enumerate(points):
+        axes.scatter(risk, kept, s=90 if index == 0 else 55, color=_color(index), label=label)
+    axes.set_xlim(-0.03, 1.05)
+    axes.set_ylim(0, 1.05)
+    axes.set_xlabel("records linked to their source (lower protects more)")
+    axes.set_ylabel("stability (higher keeps more)")
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    return _svg(figure, "Protection against usefulness")
+
+
+def chart_counts(summary: Summary) -> str:
+    """How many records were treated in which way; small counts are not drawn."""
+    rows = [
+        (name.replace("_", " "), value)
+        for name, value in summary.counts.items()
+        if isinstance(value, int) and name != "records" and 0 < value <= summary.records
+    ]
+    if not rows:
+        return ""
+    figure, axes = _canvas(0.4 * len(rows) + 1.0)
+    for place, (_, value) in enumerate(rows):
+        axes.barh(place, value, color=_USE, height=0.62)
+        axes.text(value, place, f" {value:,}", va="center", fontsize=9)
+    _rows(axes, [label for label, _ in rows])
+    axes.set_xlim(0, summary.records * 1.15)
+    axes.set_xlabel(f"records, of {summary.records:,}")
+    return _svg(figure, "How the records were treated")
+
+
+def _strongest_linkage(subject: Subject) -> float | None:
+    names = ("identity.release_to_original", "identity.original_to_release", "identity.assignment")
+    rates = [value for name in names if (value := subject.value(name)) is not None]
+    return max(rates) if rates else None
+
+
+def _color(index: int) -> str:
+    shades = ["#8c6bb1", "#d08a2e", "#5a9367", "#4a78b0", "#a65a7a", _QUIET, "#6b705c"]
+    return _USE if index == 0 else shades[(index - 1) % len(shades)]
+
+
+def _canvas(height: float) -> tuple[Figure, Axes]:
+    """A figure of its own, outside pyplot's global state."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.4, height), layout="constrained")
+    FigureCanvasSVG(figure)
+    axes = figure.add_subplot()
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=9)
+    return figure, axes
+
+
+def _rows(axes: Axes, labels: Sequence[str]) -> None:
+    # A dollar sign would start a formula, and a column may be called anything.
+    axes.set_yticks(range(len(labels)), [label.replace("$", r"\$") for label in labels])
+    axes.invert_yaxis()
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+
+
+def _svg(figure: Figure, title: str) -> str:
+    """The figure as an `<svg>` element with a title for those who can't see it."""
+    import matplotlib as mpl
+
+    # Ids are hashed from the title: fixed, and unlike those of the page's other charts.
+    with mpl.rc_context({"svg.hashsalt": title, "svg.fonttype": "none", "font.size": 10}):
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    # The metadata block links to elsewhere; a page that loads nothing names nothing.
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    return re.sub(r"<svg ", f'<svg role="img" aria-label="{title}" ', text, count=1)

@@ -1,0 +1,84 @@
+"""What a report is written from: the figures of one run, as they stand in its private files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from distanon.data.measurement import Measurement
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A release, or a compared method that was measured beside it, with its figures.
+
+    Attributes:
+        label: "dptpe", "noise (rms: match)".
+        measurements: by name.
+    """
+
+    label: str
+    measurements: Mapping[str, Measurement]
+
+    def value(self, name: str) -> float | None:
+        """The figure of this name; None where it was not measured."""
+        found = self.measurements.get(name)
+        return None if found is None or math.isnan(found.value) else found.value
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One run.
+
+    Attributes:
+        name: of the job.
+        method: its name and public parameters.
+        limits: what the method does not protect, one sentence.
+        records: how many rows the release has.
+        columns: name, role, type and whether it is published, of every column of the input.
+        certificate: one mapping a promise: promise, asked, measured, kept, verified_from, reason.
+        removed: default promises that the spec removed.
+        counts: public facts of the release, small ones already written as "<k".
+        subjects: the release first, then what it is compared with.
+        private: facts for the owner alone: timings, losses, notes, settings.
+        versions: of distanon and the libraries that decide bits.
+    """
+
+    name: str
+    method: Mapping[str, Any]
+    limits: str
+    records: int
+    columns: Sequence[Mapping[str, Any]]
+    certificate: Sequence[Mapping[str, Any]]
+    removed: Sequence[str]
+    counts: Mapping[str, int | str]
+    subjects: Sequence[Subject]
+    private: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def release(self) -> Subject:
+        """The figures of the release itself."""
+        return self.subjects[0]
+
+    def public(self) -> Summary:
+        """The same without whatever the public report may not show (contract.md, section 4)."""
+        shown = {
+            name: measurement
+            for name, measurement in self.release.measurements.items()
+            if measurement.is_public
+        }
+        return Summary(
+            name=self.name,
+            method=self.method,
+            limits=self.limits,
+            records=self.records,
+            columns=[column for column in self.columns if column["published"]],
+            certificate=self.certificate,
+            removed=self.removed,
+            counts=self.counts,
+            subjects=[Subject(self.release.label, shown)],
+            versions=self.versions,
+        )

@@ -1,0 +1,192 @@
+"""The report shows what was measured, and the public one only what it may."""
+
+from __future__ import annotations
+
+import html.parser
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from distanon.data.measurement import Measurement
+from distanon.report import Subject, Summary, render
+
+
+def measured(name, value, **more):
+    return Measurement(name, value, **more)
+
+
+@pytest.fixture
+def summary():
+    figures = [
+        measured("identity.release_to_original", 0.7912, ci_low=0.75, ci_high=0.83, goal="lower"),
+        measured("identity.original_to_release", 0.95, ci_low=0.93, ci_high=0.97, goal="lower"),
+        measured("neighborhoods.stability_owner", 0.7234, goal="higher"),
+        measured("neighborhoods.stability_analyst", 0.7251, goal="higher"),
+        measured("clustering.kmeans_f", 0.94, goal="higher"),
+        measured("change.mean_absolute.temp <°C>", 0.0123, goal="lower"),
+        measured("change.mean_absolute.price $a$", 0.0456, goal="lower"),
+        measured("change.private_range", 987.125, unit="column unit", is_public=False),
+        measured("clustering.dbscan_f", float("nan"), note="no cluster was found"),
+    ]
+    noise = [
+        measured("identity.release_to_original", 0.97, goal="lower"),
+        measured("neighborhoods.stability_owner", 0.71, goal="higher"),
+    ]
+    return Summary(
+        name="forest-fires",
+        method={"name": "dptpe", "parameters": {"k": 10, "ties": "include"}},
+        limits="most records stay nearest to themselves",
+        records=517,
+        columns=[
+            {"name": "temp <°C>", "role": "quasi_identifier", "type": "numeric", "published": True},
+            {"name": "ssn", "role": "identifier", "type": "nominal", "published": False},
+        ],
+        certificate=[
+            {
+                "promise": "unchanged",
+                "asked": {"at_most": 0},
+                "measured": {"share": 0.0},
+                "kept": True,
+                "verified_from": "release+private",
+                "reason": "",
+            }
+        ],
+        removed=[],
+        counts={"records": 517, "dispersed": 210, "kept_nominal": "<10"},
+        subjects=[
+            Subject("dptpe", {figure.name: figure for figure in figures}),
+            Subject("noise", {figure.name: figure for figure in noise}),
+        ],
+        private={"sigma": 0.2361234, "notes": ["one record makes most of a mean"]},
+        versions={"distanon": "0.1.0", "numpy": "2.4.6"},
+    )
+
+
+def text_of(page):
+    return html.unescape(re.sub(r"<[^>]+>", " ", page))
+
+
+def test_the_private_report_shows_certificate_figures_and_comparison(summary):
+    page = render(summary, public=False)
+    text = text_of(page)
+    assert "Every promise was kept" in text
+    assert "0.7912" in text
+    assert "noise" in text
+    assert "987.1250" in text
+    assert "not measured" in text
+    assert "no cluster was found" in text
+    assert page.count("<svg ") == 5
+
+
+def test_the_public_report_holds_nothing_that_is_private(summary):
+    page = render(summary, public=True)
+    text = text_of(page)
+    for secret in ("987.1", "0.236", "ssn", "noise", "makes most of a mean", "0.7912", "0.7234"):
+        assert secret not in text
+    assert "0.79" in text
+    assert page.count("<svg ") >= 3
+
+
+def test_the_same_figures_give_the_same_bytes(summary):
+    assert render(summary, public=False) == render(summary, public=False)
+
+
+def test_names_of_columns_are_escaped_and_never_read_as_formulas(summary):
+    page = render(summary, public=False)
+    assert "temp <°C>" not in page
+    assert "temp &lt;°C&gt;" in page
+    assert "price $a$" in text_of(page)
+
+
+def test_a_broken_promise_leads_the_page(summary):
+    broken = [dict(summary.certificate[0], kept=False, reason="class 3 has 4 records")]
+    page = render(
+        Summary(
+            **{name: getattr(summary, name) for name in summary.__slots__} | {"certificate": broken}
+        ),
+        public=False,
+    )
+    assert "A promise does not hold" in page
+    assert "class 3 has 4 records" in page
+
+
+def test_without_promises_and_figures_the_page_says_so(summary):
+    bare = Summary(
+        **{name: getattr(summary, name) for name in summary.__slots__}
+        | {
+            "certificate": [],
+            "subjects": [Subject("noise", {})],
+            "counts": {},
+            "removed": ["unchanged"],
+        }
+    )
+    text = text_of(render(bare, public=True))
+    assert "Nothing was promised" in text
+    assert "“unchanged” was removed" in text
+    assert "No attack was run" in text
+
+
+def test_the_page_loads_nothing(summary):
+    page = render(summary, public=False)
+    links = []
+
+    class Reader(html.parser.HTMLParser):
+        def handle_starttag(self, tag, attrs):
+            values = dict(attrs)
+            assert tag not in {"script", "iframe", "link", "object", "img"}, tag
+            links.extend(
+                value
+                for name in ("src", "href", "xlink:href")
+                if (value := values.get(name)) and not value.startswith("#")
+            )
+
+    Reader().feed(page)
+    assert links == []
+    assert "url(http" not in page
+
+
+@pytest.mark.browser
+def test_a_browser_draws_every_chart_inside_the_page(summary, tmp_path):
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium on this machine")
+    probe = (
+        "<script>addEventListener('load', () => {"
+        "const drawings = [...document.querySelectorAll('figure svg')];"
+        "const boxes = drawings.map(drawing => drawing.getBoundingClientRect());"
+        "const inside = boxes.every(b => b.width > 300 && b.height > 60 && b.right <= innerWidth);"
+        "const overflow = document.documentElement.scrollWidth > innerWidth;"
+        "document.title = `charts ${boxes.length} inside ${inside} overflow ${overflow}`;"
+        "})</script>"
+    )
+    page = tmp_path / "report.html"
+    # The page forbids scripts; the probe needs one, so this copy is freed of its policy.
+    text = re.sub(
+        r"<meta http-equiv=.Content-Security-Policy.[^>]*>", "", render(summary, public=False)
+    )
+    page.write_text(text.replace("</body>", probe + "</body>"))
+    dom = subprocess.run(
+        [
+            chromium,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            f"--user-data-dir={tmp_path / 'profile'}",
+            "--window-size=1000,1400",
+            "--virtual-time-budget=4000",
+            "--dump-dom",
+            page.as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    ).stdout
+    assert "<title>charts 5 inside true overflow false</title>" in dom
