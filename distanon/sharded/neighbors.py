@@ -1,0 +1,110 @@
+"""Neighborhoods of a whole table, spread over workers by ranges of points.
+
+The index is put once and stands in the memory of each node; items carry ranges alone. An item
+that names a partition handle instead of a range can take its place without a change to callers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distanon.kernels.neighbors import NeighborIndex, Neighborhoods, Ties
+from distanon.runtime.crew import Crew, Kept, Shared
+
+
+@overload
+def neighborhoods(
+    crew: Crew, index: Shared, n_points: int, k: int, ties: Ties, blocks: int
+) -> list[tuple[int, int, Kept]]: ...
+@overload
+def neighborhoods(
+    crew: Crew,
+    index: Shared,
+    n_points: int,
+    k: int,
+    ties: Ties,
+    blocks: int,
+    *,
+    keep: Literal[True],
+) -> list[tuple[int, int, Kept]]: ...
+@overload
+def neighborhoods(
+    crew: Crew,
+    index: Shared,
+    n_points: int,
+    k: int,
+    ties: Ties,
+    blocks: int,
+    *,
+    keep: Literal[False],
+) -> list[tuple[int, int, Neighborhoods]]: ...
+def neighborhoods(
+    crew: Crew, index: Shared, n_points: int, k: int, ties: Ties, blocks: int, *, keep: bool = True
+) -> list[tuple[int, int, Kept]] | list[tuple[int, int, Neighborhoods]]:
+    """The neighborhoods of all points, block by block.
+
+    Args:
+        crew: who works.
+        index: a NeighborIndex that the crew was given by `put`.
+        n_points: how many points the index has.
+        k: as `NeighborIndex.neighborhoods`.
+        ties: likewise.
+        blocks: into how many ranges the points are cut; says nothing about results.
+        keep: leave the lists where they were made.
+
+    Returns:
+        (start, stop, neighborhoods of the points start … stop - 1), in order; the neighborhoods
+        kept, or (keep=False) themselves.
+
+    Raises:
+        InfeasibleError: k is less than 1 or more than the number of other records.
+    """
+    ranges = list(_ranges(n_points, blocks))
+    items = [(start, stop, k, ties) for start, stop in ranges]
+    results = crew.map(_of_range, items, shared=index, keep=keep, phase="neighborhoods")
+    return [(*where, found) for where, found in zip(ranges, results, strict=True)]
+
+
+def nearest(
+    crew: Crew, index: Shared, queries: NDArray[np.float64], k: int, ties: Ties, blocks: int
+) -> Neighborhoods:
+    """The neighborhoods of query points that are not the index's own.
+
+    Args:
+        crew: who works.
+        index: a NeighborIndex that the crew was given by `put`.
+        queries: float64, shape (m, D).
+        k: as `NeighborIndex.nearest`.
+        ties: likewise.
+        blocks: into how many ranges the queries are cut; says nothing about results.
+
+    Returns:
+        The neighborhoods of all queries, in their order.
+
+    Raises:
+        InfeasibleError: k is less than 1 or more than the number of records.
+    """
+    items = [(queries[start:stop], k, ties) for start, stop in _ranges(len(queries), blocks)]
+    found = crew.map(_of_queries, items, shared=index, phase="nearest records")
+    return Neighborhoods.join(list(found))
+
+
+def _of_range(index: NeighborIndex, item: tuple[int, int, int, Ties]) -> Neighborhoods:
+    return index.neighborhoods(*item)
+
+
+def _of_queries(index: NeighborIndex, item: tuple[NDArray[np.float64], int, Ties]) -> Neighborhoods:
+    return index.nearest(*item)
+
+
+def _ranges(n: int, blocks: int) -> Iterator[tuple[int, int]]:
+    """At most `blocks` ranges of nearly equal length that cover 0 … n - 1."""
+    blocks = max(1, min(blocks, n))
+    for block in range(blocks):
+        start, stop = n * block // blocks, n * (block + 1) // blocks
+        if start < stop:
+            yield start, stop
