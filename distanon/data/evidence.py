@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from distanon.data.classes import Classes, equivalence_classes, is_text
 from distanon.data.schema import Attribute, Schema
 from distanon.data.table import Dataset
 from distanon.errors import InputError
@@ -74,6 +75,11 @@ class Evidence:
     def release_table(self) -> pa.Table:
         """All columns of the released files, in their order."""
         return self.release.read()
+
+    @cached_property
+    def classes(self) -> Classes:
+        """Equivalence classes of the release over its quasi-identifiers."""
+        return equivalence_classes(self.release_table, self.quasi_identifiers)
 
     @cached_property
     def original_table(self) -> pa.Table:
@@ -164,7 +170,7 @@ class Evidence:
             if name not in self.release.schema:
                 raise InputError(f"{source}: column '{name}' of the original is not in the release")
             released = self.release.schema[name].arrow_type
-            if _is_text(released) and not _is_text(attribute.arrow_type):
+            if is_text(released) and not is_text(attribute.arrow_type):
                 raise InputError(
                     f"{source}: column '{name}' holds text (generalized values) where the original "
                     f"has {attribute.arrow_type}: distances between records need its numbers"
@@ -186,11 +192,3 @@ class Evidence:
 def _projected(dataset: Dataset, attributes: tuple[Attribute, ...]) -> Dataset:
     """The dataset with these attributes alone in its schema, so that no other is scanned."""
     return Dataset(Schema(attributes), dataset.partitions, dataset.source)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return bool(
-        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
-    )
