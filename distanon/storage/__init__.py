@@ -1,0 +1,1 @@
+"""Where data is read and releases are written: the only place that knows files and buckets."""
