@@ -1,0 +1,122 @@
+"""The registries of methods and promises as parts of a spec."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial, reduce
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    create_model,
+)
+
+from distanon.methods import METHODS
+from distanon.methods.base import Method
+from distanon.promises import PROMISES
+from distanon.promises.base import Promise
+from distanon.spec.faults import between, once_more, refused, unknown
+
+LATER_METHODS = frozenset(
+    {
+        "kmfc_gwo",
+        "kfcfa",
+        "reconstruction",
+        "mondrian",
+        "mdav",
+        "decision_tree_leaves",
+        "random_edits",
+        "degree_anonymization",
+        "sangreea",
+    }
+) - frozenset(METHODS)
+"""Methods of the format that this version has not."""
+
+LATER_PROMISES = frozenset({"k_degree", "link_confidence"}) - frozenset(PROMISES)
+"""Promises of the format that this version has not."""
+
+
+def _method(value: Any, _: Any) -> Method:
+    """A method from its mapping, or from its name alone."""
+    if isinstance(value, Method):
+        return value
+    settings = {"name": value} if isinstance(value, str) else value
+    if not isinstance(settings, Mapping):
+        raise refused("expected the name of a method, or a mapping such as {name: dptpe, k: 10}")
+    if "name" not in settings:
+        raise refused(f"the method's name is missing; expected one of {', '.join(METHODS)}")
+    name = settings["name"]
+    if name not in METHODS:
+        raise refused(unknown(name, "method", METHODS, later=LATER_METHODS))
+    return METHODS[name].model_validate(settings)
+
+
+if TYPE_CHECKING:
+    MethodChoice = Method
+else:
+    _Methods = reduce(or_, METHODS.values())
+    MethodChoice = Annotated[
+        _Methods,
+        WrapValidator(_method, json_schema_input_type=_Methods | str),
+    ]
+    """`method:` and the entries of `compare:`: discriminated by `name`."""
+
+
+class _PromiseParts(BaseModel):
+    """What was written under `promises:`; null takes a default promise away."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    @property
+    def asked(self) -> Mapping[str, Promise | None]:
+        """The promises that the spec writes, by name; None where it takes one away."""
+        return {name: getattr(self, name) for name in PROMISES if name in self.model_fields_set}
+
+
+def _parameters(name: str, value: Any) -> Any:
+    if value is None or isinstance(value, Mapping | Promise):
+        return value
+    fields = ", ".join(f"{field}: …" for field in PROMISES[name].model_fields)
+    raise refused(f"expected its parameters, such as {{{fields}}}, or null to remove it")
+
+
+def _without_later(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    """Refuses promises of later versions by name, along with the faults of the others."""
+    if not isinstance(value, Mapping):
+        return handler(value)
+    errors = [
+        between((name,), unknown(name, "promise", PROMISES, later=LATER_PROMISES))
+        for name in value
+        if name in LATER_PROMISES
+    ]
+    parts = None
+    try:
+        parts = handler({name: part for name, part in value.items() if name not in LATER_PROMISES})
+    except ValidationError as error:
+        errors += once_more(error)
+    if errors:
+        raise ValidationError.from_exception_data("promises", errors, hide_input=True)
+    return parts
+
+
+if TYPE_CHECKING:
+    PromiseChoices = _PromiseParts
+else:
+    PromiseChoices = create_model(
+        "Promises",
+        __base__=_PromiseParts,
+        __doc__=_PromiseParts.__doc__,
+        **{
+            name: (Annotated[promise | None, BeforeValidator(partial(_parameters, name))], None)
+            for name, promise in PROMISES.items()
+        },
+    )
+
+PromisesPart = Annotated[PromiseChoices, WrapValidator(_without_later)]
+"""`promises:`"""

@@ -1,0 +1,99 @@
+"""Faults that lie between the parts of a spec, each with the path of the part to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from distanon.methods.base import Method
+from distanon.spec.faults import shown
+from distanon.spec.graph_input import GraphInput
+from distanon.spec.places import contains, folder_of, is_remote
+
+_SHARED = (("k_anonymity", "k"), ("l_diversity", "l"), ("t_closeness", "t"))
+"""Parameters that a method and a promise may both state, and then alike."""
+
+Fault = tuple[tuple[str, ...], str]
+"""Path and message."""
+
+
+def faults_between(parts: Mapping[str, Any]) -> Iterator[Fault]:
+    """The faults across the parts of a spec.
+
+    Args:
+        parts: the parts that are right by themselves, by name; the others are left out.
+    """
+    yield from _input_faults(parts)
+    yield from _place_faults(parts)
+    yield from _promise_faults(parts)
+    yield from _comparison_faults(parts)
+
+
+def _input_faults(parts: Mapping[str, Any]) -> Iterator[Fault]:
+    source = parts.get("input")
+    if source is None:
+        return
+    if isinstance(source.graph, GraphInput):
+        yield ("input", "graph"), "graphs come with a later version; this one releases tables"
+    elif source.table is None:
+        yield ("input",), "missing: table, with the path and the columns of the data"
+    if source.graph is not None and source.table is not None:
+        yield ("input",), "a spec has a table or a graph, not both"
+
+
+def _place_faults(parts: Mapping[str, Any]) -> Iterator[Fault]:
+    output, private = parts.get("output"), parts.get("private")
+    if output is not None and private is None and "private" in parts and is_remote(output):
+        yield ("private",), "missing: required when the output is remote; it must not be public"
+    if output is not None and private is not None:
+        yield from _nested(output, private)
+    table = getattr(parts.get("input"), "table", None)
+    if table is None or output is None or table.is_builtin:
+        return
+    if contains(output, folder_of(table.path)):
+        yield ("output",), f"the input {shown(table.path)} lies inside it, and an output is public"
+    elif contains(table.path, output):
+        yield ("output",), f"lies inside the input folder {shown(table.path)}"
+
+
+def _nested(output: str, private: str) -> Iterator[Fault]:
+    if contains(output, private):
+        relation = "lies inside" if not contains(private, output) else "is"
+        yield (
+            ("private",),
+            f"{shown(private)} {relation} the output {shown(output)}, which is public",
+        )
+    elif contains(private, output):
+        yield ("output",), f"{shown(output)} lies inside the private prefix {shown(private)}"
+
+
+def _promise_faults(parts: Mapping[str, Any]) -> Iterator[Fault]:
+    method, promises = parts.get("method"), parts.get("promises")
+    if not isinstance(method, Method) or promises is None:
+        return
+    for name, promise in promises.asked.items():
+        if promise is not None and name not in method.keeps:
+            can = ", ".join(sorted(method.keeps)) or "none"
+            yield ("promises", name), f"{method.name} can't be asked to keep it; it can keep: {can}"
+    for name, parameter in _SHARED:
+        promise = promises.asked.get(name)
+        of_method = getattr(method, parameter, None)
+        if promise is None or of_method is None or name not in method.keeps:
+            continue
+        of_promise = getattr(promise, parameter)
+        if of_promise != of_method:
+            yield (
+                ("promises", name, parameter),
+                f"found {of_promise}, but method.{parameter} is {of_method}; they must agree",
+            )
+
+
+def _comparison_faults(parts: Mapping[str, Any]) -> Iterator[Fault]:
+    method, others = parts.get("method"), parts.get("compare")
+    if others is None:
+        return
+    for place, other in enumerate(others):
+        if other == method:
+            yield ("compare", str(place)), "the same as the method of the release"
+        elif other in others[:place]:
+            yield ("compare", str(place)), f"the same as compare.{others.index(other)}"
