@@ -28,16 +28,14 @@ def tie(distance: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def search(
-    tree: Any, counts: Any, starts: Any, records: Any, queries: Any, own: Any, k: int, cut: bool
-) -> Any:
+def search(tree: Any, table: Any, queries: Any, own: Any, k: int, cut: bool) -> Any:
     """The neighborhoods of some queries, in CSR form.
 
     Args:
         tree: a KdTree over u points.
-        counts: int64, shape (u,): records of each point.
-        starts: int64, shape (u + 1,): where each point's records start.
-        records: int64, shape (n,): record numbers, ascending for each point.
+        table: counts, int64, shape (u,): records of each point; starts, int64, shape (u + 1,):
+            where each point's records start; records, int64, shape (n,): record numbers,
+            ascending for each point.
         queries: float64, shape (m, D).
         own: int64, shape (m,): the point that the query is, one record of which is left out;
             -1 where the query is none of the points.
@@ -48,7 +46,7 @@ def search(
     Returns:
         starts (m + 1,), points, weights, distances, radius (m,), next_distance (m,).
     """
-    m, width = queries.shape
+    m = len(queries)
     offsets = np.zeros(m + 1, np.int64)
     radius = np.empty(m)
     beyond = np.empty(m)
@@ -57,95 +55,83 @@ def search(
     distances = np.empty(len(points))
     gapped = tree.gaps[0].any() or np.isnan(queries).any()
     best = (np.empty(k + 2), np.empty(k + 2, np.int64), np.empty(k + 2, np.int64))
-    leaf = (tree.last - tree.first)[tree.child == 0].max()
-    work = (np.empty(tree.depth + 2, np.int64), np.empty(tree.depth + 2), np.empty(leaf))
+    work = _workspace(tree)
     filled = 0
     for i in range(m):
-        size = _nearest(tree, counts, queries[i], own[i], k + 1, gapped, best, work)
-        squared, squared_next = _ranked(best, size, k)
-        radius[i] = np.sqrt(squared)
-        limit = tie(radius[i])
-        beyond[i] = np.sqrt(squared_next)
-        if beyond[i] > limit:  # no tie: what was found is all there is
-            while np.sqrt(best[0][size - 1]) > limit:
-                size -= 1
-            found = (np.sqrt(best[0][:size]), best[1][:size].copy(), best[2][:size].copy())
-            if squared_next == np.inf:
-                beyond[i] = radius[i]
-        else:
-            found, beyond[i] = _within(
-                tree, counts, queries[i], own[i], limit, gapped, not cut, work
-            )
-            if cut or beyond[i] == np.inf:
-                beyond[i] = radius[i]
+        question = (queries[i], own[i], gapped)
+        found, radius[i], beyond[i] = _neighborhood(tree, table[0], question, k, cut, best, work)
         near, who, many = _sorted(found[0], found[1], found[2])
         if cut:
-            _cut_ties(near, who, many, radius[i], k, own[i], starts, records)
+            _cut_ties(near, who, many, radius[i], k, own[i], table)
         while filled + len(who) > len(points):
             points = _doubled(points)
             weights = _doubled(weights)
             distances = _doubled(distances)
         for j in range(len(who)):
             if many[j] > 0:
-                points[filled] = who[j]
-                weights[filled] = many[j]
-                distances[filled] = near[j]
+                points[filled], weights[filled], distances[filled] = who[j], many[j], near[j]
                 filled += 1
         offsets[i + 1] = filled
-    return (
-        offsets,
-        points[:filled].copy(),
-        weights[:filled].copy(),
-        distances[:filled].copy(),
-        radius,
-        beyond,
-    )
+    entries = (points[:filled].copy(), weights[:filled].copy(), distances[:filled].copy())
+    return offsets, entries[0], entries[1], entries[2], radius, beyond
 
 
 @njit(cache=True, nogil=True)
-def _nearest(
-    tree: Any, counts: Any, x: Any, own: int, want: int, gapped: bool, best: Any, work: Any
-) -> int:
+def _workspace(tree: Any) -> Any:
+    """Nodes to visit and their bounds, and the squared distances to one leaf."""
+    widest = (tree.last - tree.first)[tree.child == 0].max()
+    return np.empty(tree.depth + 2, np.int64), np.empty(tree.depth + 2), np.empty(widest)
+
+
+@njit(cache=True, nogil=True)
+def _neighborhood(
+    tree: Any, counts: Any, question: Any, k: int, cut: bool, best: Any, work: Any
+) -> Any:
+    """All points within the ties of the k-th record, uncut: (distances, points, weights).
+
+    Also the radius and the next distance, which is the radius where there is none.
+    """
+    size = _nearest(tree, counts, question, k + 1, best, work)
+    squared, squared_next = _ranked(best, size, k)
+    radius = np.sqrt(squared)
+    following = np.sqrt(squared_next)
+    limit = tie(radius)
+    if following > limit:  # no tie at the border: what was found is all there is
+        while np.sqrt(best[0][size - 1]) > limit:
+            size -= 1
+        found = (np.sqrt(best[0][:size]), best[1][:size].copy(), best[2][:size].copy())
+    else:
+        found, following = _within(tree, counts, question, limit, not cut, work)
+    return found, radius, following if following < np.inf else radius
+
+
+@njit(cache=True, nogil=True)
+def _nearest(tree: Any, counts: Any, question: Any, want: int, best: Any, work: Any) -> int:
     """The nearest points that hold `want` records together, nearest first.
 
-    Fills best = (squares, points, weights); returns how many entries it has. All records are
-    there if there are fewer than `want`.
+    Fills best = (squares, points, weights); returns how many entries it has. All points are
+    there if they hold fewer records than `want`.
     """
     squares, who, many = best
     stack, bounds, buffer = work
-    width = len(x)
     bound = np.inf
     size, total = 0, 0
     depth = 1
     stack[0], bounds[0] = 0, 0.0
     while depth > 0:
         depth -= 1
-        node = stack[depth]
-        if bounds[depth] >= bound:
+        if bounds[depth] > bound:
             continue
-        while tree.child[node] != 0:
-            near, far = tree.child[node], tree.child[node] + 1
-            to_near = _to_box(tree.boxes, tree.gaps, near, x, gapped)
-            to_far = _to_box(tree.boxes, tree.gaps, far, x, gapped)
-            if to_far < to_near:
-                near, far = far, near
-                to_near, to_far = to_far, to_near
-            if to_far < bound:
-                stack[depth], bounds[depth] = far, to_far
-                depth += 1
-            if to_near >= bound:
-                node = -1
-                break
-            node = near
-        if node < 0:
+        leaf, depth = _descend(tree, question, bound, depth, work)
+        if leaf < 0:
             continue
-        lo, m = tree.first[node], tree.last[node] - tree.first[node]
-        _squares(tree.leaves, lo * width, m, x, gapped, buffer)
+        lo, m = tree.first[leaf], tree.last[leaf] - tree.first[leaf]
+        _squares(tree.leaves, lo, m, question, buffer)
         for j in range(m):
-            if buffer[j] >= bound:
+            if buffer[j] > bound:
                 continue
             p = tree.order[lo + j]
-            weight = counts[p] - (1 if p == own else 0)
+            weight = counts[p] - (1 if p == question[1] else 0)
             if weight == 0:
                 continue
             at = size
@@ -159,7 +145,7 @@ def _nearest(
                 size -= 1
                 total -= many[size]
             if total >= want:
-                bound = squares[size - 1]
+                bound = np.nextafter(squares[size - 1], -np.inf)  # equal ones change nothing
     return size
 
 
@@ -178,12 +164,9 @@ def _ranked(best: Any, size: int, k: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _within(
-    tree: Any, counts: Any, x: Any, own: int, limit: float, gapped: bool, onward: bool, work: Any
-) -> Any:
+def _within(tree: Any, counts: Any, question: Any, limit: float, onward: bool, work: Any) -> Any:
     """All points at most `limit` away, and (if `onward`) the first distance beyond; else inf."""
     stack, bounds, buffer = work
-    width = len(x)
     reach = limit * limit * (1.0 + 1e-12)  # the square rounds; the root below decides
     bound = np.inf if onward else reach
     following = np.inf
@@ -194,59 +177,63 @@ def _within(
     stack[0], bounds[0] = 0, 0.0
     while depth > 0:
         depth -= 1
-        node = stack[depth]
         if bounds[depth] > bound:
             continue
-        while tree.child[node] != 0:
-            left, right = tree.child[node], tree.child[node] + 1
-            to_left = _to_box(tree.boxes, tree.gaps, left, x, gapped)
-            to_right = _to_box(tree.boxes, tree.gaps, right, x, gapped)
-            if to_right < to_left:
-                left, right = right, left
-                to_left, to_right = to_right, to_left
-            if to_right <= bound:
-                stack[depth], bounds[depth] = right, to_right
-                depth += 1
-            if to_left > bound:
-                node = -1
-                break
-            node = left
-        if node < 0:
+        leaf, depth = _descend(tree, question, bound, depth, work)
+        if leaf < 0:
             continue
-        lo, m = tree.first[node], tree.last[node] - tree.first[node]
-        _squares(tree.leaves, lo * width, m, x, gapped, buffer)
+        lo, m = tree.first[leaf], tree.last[leaf] - tree.first[leaf]
+        _squares(tree.leaves, lo, m, question, buffer)
         for j in range(m):
-            if buffer[j] > bound:
-                continue
-            p = tree.order[lo + j]
-            if p == own and counts[p] == 1:
-                continue
             distance = np.sqrt(buffer[j])
             if distance <= limit:
                 if size == len(who):
                     near = _doubled(near)
                     who = _doubled(who)
-                near[size], who[size] = distance, p
+                near[size], who[size] = distance, tree.order[lo + j]
                 size += 1
             elif onward and distance < following:
                 following = distance
                 bound = max(reach, buffer[j])
-    many = counts[who[:size]].copy()
-    for j in range(size):
-        if who[j] == own:
-            many[j] -= 1
+    many = counts[who[:size]]
+    many[who[:size] == question[1]] -= 1
     return (near[:size].copy(), who[:size].copy(), many), following
 
 
 @njit(cache=True, nogil=True)
-def _cut_ties(
-    near: Any, who: Any, many: Any, radius: float, k: int, own: int, starts: Any, records: Any
-) -> None:
+def _descend(tree: Any, question: Any, bound: float, depth: int, work: Any) -> Any:
+    """From the node on top of the stack to its nearest leaf, leaving the others on the stack.
+
+    Returns:
+        The leaf, or -1 where every way is farther than `bound`; the new depth of the stack.
+    """
+    stack, bounds = work[0], work[1]
+    node = stack[depth]
+    while tree.child[node] != 0:
+        near = tree.child[node]
+        far = near + 1
+        to_near = _to_box(tree.boxes, tree.gaps, near, question)
+        to_far = _to_box(tree.boxes, tree.gaps, far, question)
+        if to_far < to_near:
+            near, far = far, near
+            to_near, to_far = to_far, to_near
+        if to_far <= bound:
+            stack[depth], bounds[depth] = far, to_far
+            depth += 1
+        if to_near > bound:
+            return -1, depth
+        node = near
+    return node, depth
+
+
+@njit(cache=True, nogil=True)
+def _cut_ties(near: Any, who: Any, many: Any, radius: float, k: int, own: int, table: Any) -> None:
     """Lowers `many` to k records: first the closer ones, then the lowest numbers of the tied.
 
     Copies of the own point come before other points that are tied with it (which can only be
     within 1e-12): so the weights are the same for all copies.
     """
+    starts, records = table[1], table[2]
     missing = k
     tied = np.empty(len(who), np.int64)
     size = 0
@@ -278,15 +265,16 @@ def _cut_ties(
 
 
 @njit(cache=True, nogil=True)
-def _to_box(boxes: Any, gaps: Any, node: int, x: Any, gapped: bool) -> float:
+def _to_box(boxes: Any, gaps: Any, node: int, question: Any) -> float:
     """The least squared distance that a point of this node can have."""
+    x, _, gapped = question
     total = 0.0
     for c in range(len(x)):
         v = x[c]
         if gapped and np.isnan(v):
             total += 0.0 if gaps[node, c] else 1.0
             continue
-        away = max(max(boxes[node, 0, c] - v, v - boxes[node, 1, c]), 0.0)
+        away = max(boxes[node, 0, c] - v, v - boxes[node, 1, c], 0.0)
         squared = away * away
         if gapped and gaps[node, c]:
             squared = min(squared, 1.0)
@@ -295,8 +283,10 @@ def _to_box(boxes: Any, gaps: Any, node: int, x: Any, gapped: bool) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _squares(leaves: Any, start: int, m: int, x: Any, gapped: bool, out: Any) -> None:
+def _squares(leaves: Any, lo: int, m: int, question: Any, out: Any) -> None:
     """Squared distances to the m points of a leaf, summed in column order."""
+    x, _, gapped = question
+    start = lo * len(x)
     for j in range(m):
         out[j] = 0.0
     for c in range(len(x)):

@@ -99,7 +99,7 @@ def _grow(rows: Any, leaf: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _partition(rows: Any, part: Any) -> int:
+def _partition(rows: Any, part: Any) -> Any:
     """Reorders `part` (point numbers) around the best cut; returns how many are left of it."""
     m = len(part)
     column, bound, left = _best_cut(rows, part)
@@ -127,17 +127,18 @@ def _best_cut(rows: Any, part: Any) -> Any:
     """
     spreads = _spreads(rows, part)
     widest = spreads.max() if len(spreads) else 0.0
-    column, bound, left, balance = -1, 0.0, 0, 0.0
+    best: Any = (-1, 0.0, 0)
+    balance = 0.0
     while balance < _BALANCE:
-        c = np.argmax(spreads) if len(spreads) else -1
-        if c < 0 or spreads[c] <= 0.0 or spreads[c] < 0.5 * widest:
+        c = spreads.argmax() if widest > 0.0 else 0
+        if widest <= 0.0 or spreads[c] < 0.5 * widest:
             break
         spreads[c] = -1.0
         value, below = _cut(rows, part, c)
         share = min(below, len(part) - below) / len(part)
         if share > balance:
-            column, bound, left, balance = c, value, below, share
-    return column, bound, left
+            best, balance = (c, value, below), share
+    return best
 
 
 @njit(cache=True, nogil=True)

@@ -195,22 +195,13 @@ class NeighborIndex:
         rows = np.ascontiguousarray(queries, dtype=np.float64).view()
         for array in (rows, own):
             array.flags.writeable = False  # one compiled form, whoever asks
-        points = self.points
-        return Neighborhoods(
-            *kd_search.search(
-                self.tree,
-                points.counts,
-                points.starts,
-                points.records,
-                rows,
-                own,
-                k,
-                ties == "truncate",
-            )
-        )
+        table = (self.points.counts, self.points.starts, self.points.records)
+        return Neighborhoods(*kd_search.search(self.tree, table, rows, own, k, ties == "truncate"))
 
 
 def _ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     """start, start + 1, …, start + length - 1 for each pair, one after the other."""
     offsets = np.cumsum(lengths) - lengths
-    return np.arange(int(lengths.sum()), dtype=np.int64) + np.repeat(starts - offsets, lengths)
+    steps: NDArray[np.int64] = np.arange(int(lengths.sum()), dtype=np.int64)
+    steps += np.repeat(starts - offsets, lengths)
+    return steps

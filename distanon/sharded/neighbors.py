@@ -12,7 +12,7 @@ from typing import Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from distanon.kernels.neighbors import NeighborIndex, Neighborhoods, Ties
+from distanon.kernels.neighbors import Neighborhoods, NeighborIndex, Ties
 from distanon.runtime.crew import Crew, Kept, Shared
 
 

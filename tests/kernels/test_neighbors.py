@@ -1,0 +1,302 @@
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+from distanon.errors import InfeasibleError
+from distanon.kernels.neighbors import Neighborhoods, NeighborIndex, distinct
+
+TIES = ("include", "truncate")
+
+
+# The oracle: brute force over records, written from the definitions.
+def distances_to(matrix, query):
+    total = np.zeros(len(matrix))
+    for c in range(matrix.shape[1]):
+        away = matrix[:, c] - query[c]
+        one, other = np.isnan(matrix[:, c]), np.isnan(query[c])
+        total += np.where(one & other, 0.0, np.where(one | other, 1.0, away * away))
+    return np.sqrt(total)
+
+
+def tie(distance):
+    return distance * (1 + 1e-9) + 1e-12
+
+
+def expected(matrix, query, k, ties, left_out=None):
+    """(record numbers, radius, next distance) of one query."""
+    d = distances_to(matrix, query)
+    others = np.array([r for r in range(len(matrix)) if r != left_out])
+    ranked = np.sort(d[others])
+    radius = ranked[k - 1]
+    within = [r for r in others if d[r] <= tie(radius)]
+    if ties == "include":
+        beyond = ranked[ranked > tie(radius)]
+        return sorted(within), radius, beyond[0] if len(beyond) else radius
+    copies = [] if left_out is None else [r for r in within if same(matrix[r], query)]
+    closer = [r for r in within if tie(d[r]) < radius]
+    in_turn = dict.fromkeys([*sorted(closer), *sorted(copies), *sorted(within)])
+    further = ranked[k] if k < len(ranked) and ranked[k] > tie(radius) else radius
+    return sorted(list(in_turn)[:k]), radius, further
+
+
+def same(row, other):
+    return np.array_equal(row, other, equal_nan=True)
+
+
+def check_entries(found, points, matrix, queries):
+    """Entries are ordered, exact and positive."""
+    number = np.array([points.records_of(p)[0] for p in range(len(points))])
+    for i in range(len(found)):
+        part = slice(found.starts[i], found.starts[i + 1])
+        who, near = found.points[part], found.distances[part]
+        keys = list(zip(near, number[who], strict=True))
+        assert keys == sorted(keys)
+        assert len(set(who)) == len(who)
+        assert (near == distances_to(points.rows, queries[i])[who]).all()
+        assert (found.weights[part] >= 1).all()
+
+
+@st.composite
+def tables(draw, least=2):
+    """Lattices that round, with duplicates, constant columns and missing values."""
+    n, width = draw(st.integers(least, 40)), draw(st.integers(1, 8))
+    seed = draw(st.integers(0, 2**32 - 1))
+    values = draw(st.sampled_from([1, 2, 3, 13, 1_000_000]))
+    missing = draw(st.sampled_from([0.0, 0.0, 0.1, 0.6]))
+    random = np.random.default_rng(seed)
+    matrix = random.integers(0, values, (n, width)) / random.choice([1, 3, 7, 12, 1e-3, 1e6], width)
+    matrix[:, random.random(width) < 0.15] = 0.7
+    matrix[random.random((n, width)) < missing] = np.nan
+    copied = random.random(n) < draw(st.sampled_from([0.0, 0.3, 0.8]))
+    matrix[copied] = matrix[random.integers(0, n, int(copied.sum()))]
+    return matrix
+
+
+@settings(max_examples=150, deadline=None)
+@given(tables(), st.data(), st.sampled_from(TIES))
+def test_neighborhoods_agree_with_brute_force_over_records(matrix, data, ties):
+    k = data.draw(st.integers(1, len(matrix) - 1))
+    points = distinct(matrix)
+    found = NeighborIndex.build(points).neighborhoods(0, len(points), k, ties)
+    check_entries(found, points, matrix, points.rows)
+    for record, point in enumerate(points.point_of):
+        numbers, radius, beyond = expected(matrix, matrix[record], k, ties, left_out=record)
+        assert found.records(point, points, record).tolist() == numbers
+        assert found.sizes()[point] == len(numbers)
+        assert found.radius[point] == radius
+        assert found.next_distance[point] == beyond
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables(), tables(), st.data(), st.sampled_from(TIES))
+def test_nearest_agrees_with_brute_force_for_other_queries(matrix, queries, data, ties):
+    k = data.draw(st.integers(1, len(matrix)))
+    width = min(matrix.shape[1], queries.shape[1])
+    matrix, queries = matrix[:, :width], np.vstack((queries[:, :width], matrix[:3, :width]))
+    points = distinct(matrix)
+    found = NeighborIndex.build(points).nearest(queries, k, ties)
+    check_entries(found, points, matrix, queries)
+    for i, query in enumerate(queries):
+        numbers, radius, beyond = expected(matrix, query, k, ties)
+        assert found.records(i, points).tolist() == numbers
+        assert found.radius[i] == radius
+        assert found.next_distance[i] == beyond
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(), st.data(), st.sampled_from(TIES))
+def test_block_cuts_change_no_byte(matrix, data, ties):
+    k = data.draw(st.integers(1, len(matrix) - 1))
+    points = distinct(matrix)
+    index = NeighborIndex.build(points)
+    whole = index.neighborhoods(0, len(points), k, ties)
+    cuts = sorted({0, len(points), *data.draw(st.lists(st.integers(0, len(points)), max_size=5))})
+    parts = [index.neighborhoods(a, b, k, ties) for a, b in pairwise(cuts)]
+    assert_same(Neighborhoods.join(parts), whole)
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(), st.data())
+def test_permuting_the_records_permutes_their_neighborhoods(matrix, data):
+    k = data.draw(st.integers(1, len(matrix) - 1))
+    moved_to = np.array(data.draw(st.permutations(range(len(matrix)))))
+    permuted = np.empty_like(matrix)
+    permuted[moved_to] = matrix
+    before, after = distinct(matrix), distinct(permuted)
+    one = NeighborIndex.build(before).neighborhoods(0, len(before), k, "include")
+    other = NeighborIndex.build(after).neighborhoods(0, len(after), k, "include")
+    for record in range(len(matrix)):
+        p, q = before.point_of[record], after.point_of[moved_to[record]]
+        assert one.radius[p] == other.radius[q]
+        assert one.next_distance[p] == other.next_distance[q]
+        there = set(other.records(q, after, moved_to[record]).tolist())
+        assert {int(moved_to[r]) for r in one.records(p, before, record)} == there
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(), st.data(), st.sampled_from(TIES))
+def test_lists_of_many_records_equal_those_of_each(matrix, data, ties):
+    k = data.draw(st.integers(1, len(matrix) - 1))
+    points = distinct(matrix)
+    found = NeighborIndex.build(points).neighborhoods(0, len(points), k, ties)
+    asking = np.array(data.draw(st.lists(st.integers(0, len(matrix) - 1), max_size=9)), np.int64)
+    starts, numbers = found.record_lists(points, points.point_of[asking], asking)
+    for i, record in enumerate(asking):
+        alone = found.records(points.point_of[record], points, record)
+        assert numbers[starts[i] : starts[i + 1]].tolist() == alone.tolist()
+
+
+def assert_same(one, other):
+    for name in Neighborhoods.__slots__:
+        first, second = getattr(one, name), getattr(other, name)
+        assert first.dtype == second.dtype
+        assert first.tobytes() == second.tobytes(), name
+
+
+@pytest.mark.parametrize("width", [1, 3, 10, 40])
+def test_distances_agree_with_scipy_beyond_one_leaf(width):
+    matrix = np.random.default_rng(5).normal(size=(700, width))
+    points = distinct(matrix)
+    found = NeighborIndex.build(points).neighborhoods(0, 700, 9, "include")
+    ranked = np.sort(cdist(matrix, matrix), axis=1)  # the first is the record itself
+    np.testing.assert_allclose(found.radius, ranked[:, 9], rtol=1e-12)
+    np.testing.assert_allclose(found.next_distance, ranked[:, 10], rtol=1e-12)
+    np.testing.assert_allclose(found.distances.reshape(700, 9), ranked[:, 1:10], rtol=1e-12)
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_deep_trees_on_lattices_agree_with_brute_force(ties, missing):
+    random = np.random.default_rng(11)
+    matrix = random.integers(0, 13, (3000, 4)) / 12 * [1, 1 / 3, 0.1, 1]
+    matrix[random.random(matrix.shape) < missing] = np.nan
+    points = distinct(matrix)
+    index = NeighborIndex.build(points)
+    assert index.tree.depth > 5
+    found = index.neighborhoods(0, len(points), 25, ties)
+    for record in range(0, 3000, 37):
+        numbers, radius, beyond = expected(matrix, matrix[record], 25, ties, left_out=record)
+        point = points.point_of[record]
+        assert found.records(point, points, record).tolist() == numbers
+        assert (found.radius[point], found.next_distance[point]) == (radius, beyond)
+
+
+def test_distances_that_differ_in_their_last_bits_are_ties():
+    cells = np.arange(13)[:, None] / 12  # steps of 1/12 differ by 1e-17
+    points = distinct(cells)
+    gaps = np.diff(cells[:, 0])
+    assert len(set(gaps)) > 1
+    index = NeighborIndex.build(points)
+    both = index.neighborhoods(0, 13, 1, "include")
+    assert both.sizes().tolist() == [1, *[2] * 11, 1]
+    assert (both.next_distance - both.radius > 0.08).all()
+    one = index.neighborhoods(0, 13, 1, "truncate")
+    assert [one.records(i, points, i).tolist() for i in range(1, 12)] == [
+        [i - 1] for i in range(1, 12)
+    ]
+    assert (one.next_distance[1:12] == one.radius[1:12]).all()
+
+
+def test_worked_example_with_copies():
+    # records 0, 2, 4 are equal; 1 lies at 1, 3 at -1, 5 at 3
+    matrix = np.array([[0.0], [1.0], [0.0], [-1.0], [0.0], [3.0]])
+    points = distinct(matrix)
+    index = NeighborIndex.build(points)
+    both = index.neighborhoods(0, 1, 3, "include")
+    assert both.points.tolist() == [0, 1, 2]
+    assert both.weights.tolist() == [2, 1, 1]
+    assert both.distances.tolist() == [0.0, 1.0, 1.0]
+    assert (both.radius[0], both.next_distance[0]) == (1.0, 3.0)
+    assert both.records(0, points, 2).tolist() == [0, 1, 3, 4]
+    cut = index.neighborhoods(0, 1, 3, "truncate")
+    assert cut.records(0, points, 4).tolist() == [0, 1, 2]
+    assert (cut.radius[0], cut.next_distance[0]) == (1.0, 1.0)
+    one = index.neighborhoods(0, 1, 1, "truncate")
+    assert one.weights.tolist() == [1]
+    assert [one.records(0, points, r).tolist() for r in (0, 2, 4)] == [[2], [0], [0]]
+
+
+def test_other_queries_leave_nothing_out():
+    points = distinct(np.array([[0.0], [1.0], [0.0]]))
+    found = NeighborIndex.build(points).nearest(np.array([[0.0]]), 2, "include")
+    assert found.records(0, points).tolist() == [0, 2]
+    assert (found.radius[0], found.next_distance[0]) == (0.0, 1.0)
+
+
+def test_nothing_beyond_the_ties_leaves_no_room_to_move():
+    points = distinct(np.array([[0.0], [1.0], [-1.0]]))
+    found = NeighborIndex.build(points).neighborhoods(0, 1, 1, "include")
+    assert found.sizes().tolist() == [2]
+    assert found.next_distance[0] == found.radius[0] == 1.0
+
+
+def test_missing_is_one_away_from_a_value_and_zero_from_missing():
+    nan = np.nan
+    points = distinct(np.array([[nan, 0.0], [5.0, 0.0], [nan, 0.5], [5.0, nan]]))
+    found = NeighborIndex.build(points).neighborhoods(0, 4, 3, "include")
+    from_first = dict(zip(found.points[:3].tolist(), found.distances[:3].tolist(), strict=True))
+    assert from_first == {2: 0.5, 1: 1.0, 3: np.sqrt(2.0)}
+
+
+def test_squares_that_vanish_do_not_mix_points_up():
+    points = distinct(np.array([[1e-200], [0.0], [2e-200], [1.0]]))
+    found = NeighborIndex.build(points).neighborhoods(0, 3, 1, "include")
+    assert found.sizes().tolist() == [2, 2, 2]
+    assert found.next_distance.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_many_copies_cost_no_more_memory_than_their_points():
+    matrix = np.repeat(np.arange(5.0), 20_000)[:, None]
+    points = distinct(matrix)
+    found = NeighborIndex.build(points).neighborhoods(0, 5, 30_000, "include")
+    assert len(found.points) <= 15
+    assert found.sizes()[0] == 19_999 + 20_000
+
+
+def test_a_pickled_index_answers_with_the_same_bytes():
+    points = distinct(np.random.default_rng(3).integers(0, 5, (200, 3)) / 4)
+    index = NeighborIndex.build(points)
+    buffers = []
+    packed = pickle.dumps(index, protocol=5, buffer_callback=buffers.append)
+    assert len(packed) < 3000  # the arrays travel beside it
+    copy = pickle.loads(packed, buffers=[bytes(buffer) for buffer in buffers])
+    assert_same(copy.neighborhoods(0, 9, 4, "include"), index.neighborhoods(0, 9, 4, "include"))
+
+
+def test_one_compiled_form_serves_own_arrays_and_mapped_ones():
+    from distanon.kernels.kd_search import search
+
+    index = NeighborIndex.build(distinct(np.arange(12.0).reshape(6, 2)))
+    index.neighborhoods(0, 3, 2, "include")
+    index.nearest(np.zeros((2, 2)), 2, "truncate")
+    buffers = []
+    packed = pickle.dumps(index, protocol=5, buffer_callback=buffers.append)
+    pickle.loads(packed, buffers=[bytes(b) for b in buffers]).nearest(
+        np.zeros((1, 2)), 1, "include"
+    )
+    assert len(search.signatures) == 1
+
+
+@pytest.mark.parametrize("k", [0, 3])
+def test_k_beyond_the_other_records_is_refused_with_the_greatest_that_works(k):
+    index = NeighborIndex.build(distinct(np.array([[0.0], [1.0], [0.0]])))
+    with pytest.raises(InfeasibleError, match=f"k from 1 to 2 .* other records.*got {k}"):
+        index.neighborhoods(0, 2, k, "include")
+
+
+def test_an_index_of_nothing_is_refused():
+    with pytest.raises(InfeasibleError, match="at least 1 record"):
+        NeighborIndex.build(distinct(np.empty((0, 2))))
+
+
+def test_no_queries_have_no_neighborhoods():
+    index = NeighborIndex.build(distinct(np.array([[0.0], [1.0]])))
+    found = index.nearest(np.empty((0, 1)), 1, "include")
+    assert len(found) == 0
+    assert found.starts.tolist() == [0]
+    assert len(Neighborhoods.join([])) == 0
