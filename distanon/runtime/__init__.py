@@ -1,0 +1,37 @@
+"""Where work runs: `crew` opens the workers of a run; Ray is imported when it is called."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from distanon.data.ports import Progress, Silent
+from distanon.runtime.crew import Crew
+from distanon.runtime.settings import RuntimeSettings
+
+__all__ = ["crew"]
+
+
+@contextlib.contextmanager
+def crew(settings: RuntimeSettings, progress: Progress | None = None) -> Iterator[Crew]:
+    """Workers on a Ray cluster for the time of the block; one crew a run, since Ray starts slowly.
+
+    Args:
+        settings: on which cluster, how many workers.
+        progress: where losses and waiting are noted.
+
+    Yields:
+        The crew, usable at once: work starts with the first worker that is ready.
+
+    Raises:
+        ClusterError: no cluster answers, or a worker can never fit into it.
+        KeyboardInterrupt: on SIGTERM too; a session of its own leaves no process behind.
+    """
+    from distanon.runtime.ray_crew import RayCrew
+    from distanon.runtime.session import session
+
+    with (
+        session(settings) as own,
+        RayCrew(settings, progress or Silent(), grows=not own) as workers,
+    ):
+        yield workers

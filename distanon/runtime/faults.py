@@ -1,0 +1,66 @@
+"""What Ray's exceptions mean to a run; their texts (frames, addresses) are not passed on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from distanon.errors import ClusterError
+
+NODE_LOST = "node lost"
+_NODE_SIGNS = ("node has died", "node was", "node is dead", "Node was", "drained", "preempted")
+_MEMORY_SIGNS = ("running low on memory", "out of memory", "OOM")
+
+
+def kind_of(error: BaseException) -> str:
+    """A word for the cause, as it stands in run.json."""
+    import ray.exceptions as faults
+
+    text = str(error)
+    if isinstance(error, faults.OutOfMemoryError) or any(sign in text for sign in _MEMORY_SIGNS):
+        return "out of memory"
+    if isinstance(error, faults.NodeDiedError) or getattr(error, "preempted", False):
+        return NODE_LOST
+    if isinstance(error, faults.ObjectLostError):
+        return "result lost"
+    if isinstance(error, faults.RayActorError) and any(sign in text for sign in _NODE_SIGNS):
+        return NODE_LOST
+    if isinstance(error, faults.ActorUnavailableError):
+        return "worker out of reach"
+    return "worker died"
+
+
+def task_error(error: Any) -> BaseException:
+    """What to raise for a RayTaskError: the exception behind it.
+
+    A call catches what its function raises, so this is about its arguments or its result:
+    they can't be pickled, opened or imported.
+    """
+    import ray.exceptions as faults
+
+    cause: BaseException = error.cause
+    if isinstance(cause, ModuleNotFoundError):
+        return _not_installed(str(cause))
+    if isinstance(cause, faults.RayError) or cause is None:
+        return ClusterError(f"a worker could not be given its data ({kind_of(cause or error)})")
+    return cause
+
+
+def start_failure(error: BaseException) -> ClusterError | None:
+    """Why no worker will ever start; None where another try may succeed."""
+    import ray.exceptions as faults
+
+    text = str(error)
+    if isinstance(error, faults.RuntimeEnvSetupError):
+        return ClusterError("the cluster could not set up the workers' environment variables")
+    if "No module named" in text:
+        return _not_installed(text[text.index("No module named") :].split("\n", 1)[0])
+    if getattr(error, "actor_init_failed", False):
+        return ClusterError(f"workers fail as they start: {text.strip().rsplit(chr(10), 1)[-1]}")
+    return None
+
+
+def _not_installed(reason: str) -> ClusterError:
+    return ClusterError(
+        f"the cluster's workers lack a package ({reason}); install the same distanon there, "
+        "or submit the job with it"
+    )

@@ -1,0 +1,242 @@
+"""The queue of calls: sent to workers, sent again when a worker is lost, results made again.
+
+Ray's own retries are off: a restarted actor repeats calls out of order, and hangs silently when
+no node has room for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import time
+from collections import deque
+from typing import Any
+
+from distanon.data.ports import Progress
+from distanon.errors import ClusterError
+from distanon.runtime.calls import Call, Result
+from distanon.runtime.crew import Losses
+from distanon.runtime.faults import NODE_LOST, kind_of, task_error
+from distanon.runtime.roster import Member, Roster, Sent
+from distanon.runtime.settings import RuntimeSettings
+from distanon.runtime.worker import Outcome
+
+_STEP_S = 1.0
+_SHORT_S = 0.25  # shorter calls wait in pairs at a worker: sending one takes milliseconds
+_WINDOW = 4  # calls in the pool for each worker, finished ones that wait for their turn included
+_MOST_LOSSES = 20  # of one result: more means that it can't be stored, not that nodes go
+
+
+class Pool:
+    """Works off calls; nothing happens but in `step`.
+
+    Args:
+        settings: how many workers, how large, how often to try.
+        progress: told of finished calls, losses and waiting.
+        grows: whether nodes may still join.
+    """
+
+    def __init__(self, settings: RuntimeSettings, progress: Progress, *, grows: bool) -> None:
+        self.losses = Losses()
+        self.roster = Roster(settings, progress, self.losses, grows=grows)
+        self._max_failures = settings.max_failures
+        self._progress = progress
+        self._queue: deque[Call] = deque()
+        self._blocked: list[Call] = []
+        self._seconds = _SHORT_S  # of a call, smoothed
+        self.roster.recruit()
+
+    @property
+    def window(self) -> int:
+        """How many calls a map may have in the pool at once."""
+        return _WINDOW * max(1, self.roster.target)
+
+    def submit(self, call: Call) -> None:
+        """Puts a call at the end of the queue."""
+        self._queue.append(call)
+
+    def drop(self, call: Call) -> None:
+        """Forgets a call that nobody waits for; if it runs, it runs to its end."""
+        call.wanted, call.result = False, None
+        if call.state == "queued":
+            for calls in (self._queue, self._blocked):
+                with contextlib.suppress(ValueError):
+                    calls.remove(call)
+        if not call.settled:
+            call.state = "dropped"
+
+    def value(self, call: Call) -> Any:
+        """The value of a call, in this process; a lost one is made again.
+
+        Raises:
+            ClusterError: it was lost too often.
+            Exception: what the function raised.
+        """
+        import ray
+
+        while True:
+            result = self.complete(call)
+            try:
+                return ray.get(result.reference)
+            except ray.exceptions.RayTaskError as error:
+                raise task_error(error) from None
+            except ray.exceptions.RayError as error:
+                self._make_again(call, kind_of(error))
+
+    def complete(self, call: Call) -> Result:
+        """Works until a call is done.
+
+        Raises:
+            Exception: why it can't be done.
+        """
+        while (result := call.standing()) is None:
+            if call.error is not None:
+                raise call.error
+            self.step()
+        return result
+
+    def step(self, timeout: float = _STEP_S) -> None:
+        """Sends what can be sent and takes in what finishes within the time.
+
+        Raises:
+            ClusterError: there was no worker for too long, or workers die as they start.
+        """
+        import ray
+
+        self.roster.recruit()
+        self._send()
+        awaited = [ref for member in self.roster.members for ref in member.awaited]
+        if awaited:
+            arrived, _ = ray.wait(awaited, num_returns=len(awaited), timeout=0, fetch_local=False)
+            if not arrived and timeout:
+                arrived, _ = ray.wait(awaited, timeout=timeout, fetch_local=False)
+            self._take_in(set(arrived))
+        elif timeout:
+            time.sleep(min(timeout, 0.05))
+        self._send()
+        self.roster.check_alone()
+
+    def _send(self) -> None:
+        """Gives queued calls to the least busy workers."""
+        while self._queue:
+            depth = 2 if self._seconds < _SHORT_S else 1
+            member = min(self.roster.ready, key=lambda each: len(each.calls), default=None)
+            if member is None or len(member.calls) >= depth:
+                return
+            call = self._queue.popleft()
+            if self._supplied(call):
+                self._send_to(member, call)
+
+    def _send_to(self, member: Member, call: Call) -> None:
+        given = [result.reference for result in call.inputs]
+        shared = [] if call.shared is None else [call.shared.reference]
+        try:
+            outcome, value = member.actor.call.options(num_returns=2).remote(
+                call.function, shared, call.item, given
+            )
+        except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
+            call.fail(error)
+            return
+        call.state = "running"
+        member.calls[outcome] = Sent(call, value, given)
+
+    def _supplied(self, call: Call) -> bool:
+        """Holds the results that a call needs; where one is lost, queues its making first."""
+        found = [source.standing() for source in call.sources]
+        call.inputs = [result for result in found if result is not None]
+        missing = [source for source, result in zip(call.sources, found, strict=True) if not result]
+        for source in missing:
+            if source.error is not None:
+                call.fail(source.error)
+                return False
+            if source.state in {"done", "dropped"}:
+                self._requeue(source)
+        if missing:
+            self._blocked.append(call)
+        return not missing
+
+    def _take_in(self, arrived: set[Any]) -> None:
+        for member in list(self.roster.members):
+            if not member.ready:
+                if member.greeting in arrived:
+                    self.roster.welcome(member)
+                continue
+            for outcome in [ref for ref in member.calls if ref in arrived]:
+                if not self._settle(member, outcome):
+                    break
+
+    def _settle(self, member: Member, reference: Any) -> bool:
+        """Takes in how one call went; False where its worker is gone."""
+        import ray
+
+        sent = member.calls[reference]
+        try:
+            outcome: Outcome = ray.get(reference)
+        except ray.exceptions.RayTaskError as error:
+            del member.calls[reference]
+            self._end(sent.call, task_error(error))
+            return True
+        except ray.exceptions.RayError as error:
+            self._lose(member, kind_of(error))
+            return False
+        del member.calls[reference]
+        if outcome.kind == "missing":
+            self._replace_inputs(sent, outcome.missing)
+            return True
+        self._seconds = 0.5 * self._seconds + 0.5 * outcome.seconds
+        if outcome.kind == "raised":
+            self._end(sent.call, pickle.loads(outcome.error))  # noqa: S301  from our own worker
+        elif sent.call.state != "dropped":
+            sent.call.finish(sent.value, member.node)
+            self._end(sent.call)
+        return True
+
+    def _end(self, call: Call, error: BaseException | None = None) -> None:
+        """A call is settled: those that waited for it hold its result before it is let go."""
+        if error is not None:
+            call.fail(error)
+        if call.wanted:
+            self._progress.advance()
+        blocked, self._blocked = self._blocked, []
+        for waiting in blocked:
+            if self._supplied(waiting):
+                self._queue.appendleft(waiting)
+        if not call.wanted:
+            call.result = None
+
+    def _lose(self, member: Member, kind: str) -> None:
+        """Sends the calls of a lost worker again; only the one that ran can have killed it."""
+        unfinished = self.roster.lose(member, kind)
+        for place, sent in reversed(list(enumerate(unfinished))):
+            call = sent.call
+            if call.state == "dropped":
+                continue
+            call.failures += place == 0 and kind != NODE_LOST
+            if call.failures > self._max_failures:
+                message = f"an item took its worker down {call.failures} times ({kind})"
+                self._end(call, ClusterError(f"{message}; the run can be resumed"))
+                continue
+            self.losses.items_repeated += 1
+            self._requeue(call)
+
+    def _replace_inputs(self, sent: Sent, missing: tuple[int, ...]) -> None:
+        """A worker could not get inputs of a call: they are made again, then it is sent again."""
+        for number in missing:
+            source = sent.call.sources[number]
+            standing = source.standing()
+            if standing is not None and standing.reference == sent.given[number]:
+                self._make_again(source, "result lost")
+        if sent.call.state != "dropped":
+            self._requeue(sent.call)
+
+    def _make_again(self, call: Call, kind: str) -> None:
+        call.losses += 1
+        if call.losses > _MOST_LOSSES:
+            raise ClusterError(f"a result was lost {call.losses} times ({kind})")
+        self.losses.items_repeated += 1
+        self.losses.causes[kind] = self.losses.causes.get(kind, 0) + 1
+        self._requeue(call)
+
+    def _requeue(self, call: Call) -> None:
+        call.state, call.result = "queued", None
+        self._queue.appendleft(call)

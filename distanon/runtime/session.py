@@ -1,0 +1,203 @@
+"""Joins a Ray cluster, or starts one on this machine and leaves nothing of it behind."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import math
+import os
+import re
+import shutil
+import socket
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from distanon.errors import ClusterError
+from distanon.runtime.settings import RuntimeSettings
+from distanon.runtime.signals import Signals
+
+_JOB_VARIABLE = "RAY_JOB_CONFIG_JSON_ENV_VAR"  # Ray sets it in the process of a submitted job
+_PREFIX = "distanon-ray-"
+_LONGEST_PARENT = 20  # Ray's sockets lie below; a socket's path ends at 107 bytes
+_LEAST_STORE = 80 << 20  # Ray refuses less than 75 MiB
+_USEFUL_STORE = 512 << 20
+_MOST_STORE = 16 << 30
+_ANSWER_S = 10.0
+_STARTING_S = 60.0
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else each worker brings a warning about GPUs
+}
+
+
+@contextlib.contextmanager
+def session(settings: RuntimeSettings) -> Iterator[bool]:
+    """Connects this process to Ray for the time of the block.
+
+    A session that this process is connected to already is used, and left as it is. With an
+    address, or inside a submitted job, that cluster is joined. Else a session of its own is
+    started on this machine; no other Ray here is touched, whatever RAY_ADDRESS says.
+
+    Yields:
+        Whether the session is its own, so that it will not grow.
+
+    Raises:
+        ClusterError: no cluster answers at the address, or Ray can't start here.
+        KeyboardInterrupt: on SIGTERM too, so that the block can end in order.
+    """
+    import ray
+
+    if ray.is_initialized():
+        _refuse_second_cluster(settings.address)
+        yield False
+        return
+    address = settings.address or ("auto" if _JOB_VARIABLE in os.environ else None)
+    with Signals() as signals, contextlib.ExitStack() as stack:
+        root = stack.enter_context(_root()) if address is None else None
+        try:
+            with signals.held(), _environment(_QUIET):
+                _connect(address, settings, root)
+            yield root is not None
+        finally:
+            with signals.held():
+                ray.shutdown()
+
+
+def _connect(address: str | None, settings: RuntimeSettings, root: Path | None) -> None:
+    import ray
+
+    if address is not None:
+        _require_answer(address)
+        options: dict[str, Any] = {"address": address}
+    else:
+        options = {"address": "local", **_own(settings, root)}
+    try:
+        ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
+    except (ray.exceptions.RayError, OSError, RuntimeError, ValueError) as error:
+        reason = str(error).strip().split("\n", 1)[0]
+        place = "Ray can't start on this machine" if root else f"can't join Ray at {address}"
+        raise ClusterError(f"{place}: {reason}") from error
+
+
+def _own(settings: RuntimeSettings, root: Path | None) -> dict[str, Any]:
+    """What `ray.init` is told for a session of its own."""
+    directory, size = _store(root or Path(tempfile.gettempdir()))
+    # Workers asked for by number are had, on however few CPUs: bits don't depend on it.
+    cpus = None
+    if settings.workers != "auto":
+        cpus = math.ceil(settings.workers * settings.cpus_per_worker)
+    return {
+        "include_dashboard": False,
+        "num_cpus": cpus,
+        "object_store_memory": size,
+        "_plasma_directory": str(directory),
+        "_temp_dir": str(root),
+        "_node_ip_address": "127.0.0.1",
+    }
+
+
+def _store(root: Path) -> tuple[Path, int]:
+    """Where shared objects lie and how many bytes they may take.
+
+    Shared memory where it has room (containers often have 64 MB), else files below `root`.
+    """
+    want = max(_LEAST_STORE, min(_MOST_STORE, _free_memory() * 3 // 10))
+    shared = Path("/dev/shm")  # noqa: S108  where POSIX shared memory is mounted
+    room = shutil.disk_usage(shared).free * 9 // 10 if shared.is_dir() else 0
+    if room >= min(want, _USEFUL_STORE):
+        return shared, min(want, room)
+    return root, max(_LEAST_STORE, min(want, shutil.disk_usage(root).free * 3 // 10))
+
+
+def _free_memory() -> int:
+    """Bytes of memory that this process may still count on."""
+    try:
+        found = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text())
+    except OSError:
+        found = None
+    free = int(found[1]) * 1024 if found else _MOST_STORE
+    for limit in (
+        Path("/sys/fs/cgroup/memory.max"),
+        Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+    ):
+        with contextlib.suppress(OSError, ValueError):
+            free = min(free, int(limit.read_text()))
+    return free
+
+
+@contextlib.contextmanager
+def _root() -> Iterator[Path]:
+    """A folder for one session; what spills into it is raw data, so it goes with the session."""
+    parent = Path(tempfile.gettempdir())
+    if len(str(parent)) > _LONGEST_PARENT:
+        parent = Path("/tmp")  # noqa: S108  mkdtemp makes it private
+    _sweep(parent)
+    root = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+    with (root / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            yield root
+        finally:
+            _remove(root)
+
+
+def _sweep(parent: Path) -> None:
+    """Removes what killed processes left; the lock of a living one is held."""
+    for root in parent.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            status = root.stat()
+            if status.st_uid != os.getuid() or time.time() - status.st_mtime < _STARTING_S:
+                continue
+            with (root / "lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _remove(root)
+
+
+def _remove(root: Path) -> None:
+    """Ray's last process may still be writing for a moment."""
+    for _ in range(20):
+        shutil.rmtree(root, ignore_errors=True)
+        if not root.exists():
+            return
+        time.sleep(0.1)
+
+
+@contextlib.contextmanager
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    """Sets variables where the user has not, for what Ray starts in the block."""
+    added = {name: text for name, text in variables.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
+
+
+def _require_answer(address: str) -> None:
+    """Asks the head's port first: Ray itself tries for a minute and writes to stderr."""
+    host, _, port = address.rpartition(":")
+    if not host:  # "auto"
+        return
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER_S):
+            return
+    except (OSError, ValueError) as error:
+        raise ClusterError(
+            f"no Ray cluster answers at {address} ({error}); expected HOST:PORT of its head"
+        ) from error
+
+
+def _refuse_second_cluster(address: str | None) -> None:
+    import ray
+
+    joined = ray.get_runtime_context().gcs_address
+    if address not in {None, "auto", joined}:
+        raise ClusterError(
+            f"this process is connected to Ray at {joined}, so it can't join {address}; "
+            "call ray.shutdown() first"
+        )
