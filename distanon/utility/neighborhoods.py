@@ -83,10 +83,11 @@ def measure(
         sample: how many records are compared at most.
         blocks: items of work.
     """
-    if evidence.original is None or evidence.sources is None:
+    sources = evidence.sources
+    if evidence.original is None or sources is None:
         return []
     names = ("neighborhoods.stability_owner", "neighborhoods.stability_analyst")
-    fault = _fault(evidence, k)
+    fault = _fault(sources, k)
     if fault:
         return [Measurement(name, math.nan, goal="higher", note=fault) for name in names]
     before = NeighborIndex.build(distinct(evidence.original_points))
@@ -95,7 +96,7 @@ def measure(
         estimate = stability(
             before,
             points,
-            evidence.sources,
+            sources,
             crew=crew,
             streams=streams,
             k=k,
@@ -103,7 +104,7 @@ def measure(
             sample=sample,
             blocks=blocks,
         )
-        sampled = estimate.n < len(evidence.sources)
+        sampled = estimate.n < len(sources)
         result.append(
             Measurement(
                 name,
@@ -118,11 +119,11 @@ def measure(
     return result
 
 
-def _fault(evidence: Evidence, k: int) -> str:
-    rows = len(evidence.release)
+def _fault(sources: NDArray[np.int64], k: int) -> str:
+    rows = len(sources)
     if rows < k + 1:
         return f"k = {k} needs at least {k + 1} released records, there are {rows}"
-    if len(np.unique(evidence.sources)) < rows:
+    if len(np.unique(sources)) < rows:
         return "several released rows stand for one record: neighborhoods do not compare"
     return ""
 
@@ -260,7 +261,8 @@ def _without(records: NDArray[np.int64], own: NDArray[np.int64], k: int) -> NDAr
     table = records.reshape(len(own), k + 1)
     drop = table == own[:, None]
     drop[~drop.any(axis=1), k] = True
-    return table[~drop]
+    kept: NDArray[np.int64] = table[~drop]
+    return kept
 
 
 def _common(
