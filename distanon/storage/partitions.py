@@ -1,0 +1,129 @@
+"""Parquet files as partitions that a worker opens itself, by ranges of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from distanon.errors import InputError
+from distanon.storage.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetRange:
+    """Rows `first` to `last - 1` of one file."""
+
+    file: Store
+    first: int
+    last: int
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        """The rows, from the row groups that hold them.
+
+        Raises:
+            InputError: the file is not what it was when it was opened first.
+        """
+        with self.file.open() as stream:
+            try:
+                source = pq.ParquetFile(stream, pre_buffer=True)
+                groups, skipped = _groups(source.metadata, self.first, self.last)
+                table = source.read_row_groups(groups, columns=list(columns))
+            except (pa.ArrowInvalid, KeyError):
+                raise self._changed() from None
+        table = table.select(list(columns)).slice(self.first - skipped, self.last - self.first)
+        if table.num_rows != self.last - self.first:
+            raise self._changed()
+        return table
+
+    def _changed(self) -> InputError:
+        return InputError(
+            f"{self.file.url}: the file can't be read, or has changed since the run began"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetPartition:
+    """Records `start` to `stop - 1` of a table, in ranges of its files.
+
+    Attributes:
+        ranges: in record order.
+        schema: of the whole table, which a part's all-missing column takes on.
+        start: number of the first record.
+    """
+
+    ranges: tuple[ParquetRange, ...]
+    schema: pa.Schema
+    start: int = 0
+
+    @property
+    def stop(self) -> int:
+        """One more than the number of the last record."""
+        return self.start + sum(one.last - one.first for one in self.ranges)
+
+    def read(self, columns: Sequence[str] | None = None) -> pa.Table:
+        """The records in order."""
+        names = self.schema.names if columns is None else list(columns)
+        schema = pa.schema([self.schema.field(name) for name in names])
+        tables = [conform(one.read(names), schema) for one in self.ranges]
+        table = pa.concat_tables(tables) if tables else schema.empty_table()
+        return table.unify_dictionaries()
+
+
+def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The same values under the table's own schema: metadata gone, null-typed columns typed."""
+    columns = [
+        column.cast(field.type) if pa.types.is_null(column.type) else column
+        for column, field in zip(table.columns, schema, strict=True)
+    ]
+    return pa.table(columns, schema=schema)
+
+
+def cut_ranges(
+    files: Sequence[tuple[Store, Sequence[int]]], pieces: int
+) -> list[tuple[ParquetRange, ...]]:
+    """Cuts files into at most `pieces` lists of ranges of nearly equal size.
+
+    A border moves to the end of a row group where one is near (a quarter of a piece), so that
+    few row groups are read twice.
+
+    Args:
+        files: each with the rows of its row groups, in record order.
+        pieces: at least 1.
+    """
+    rows = [sum(groups) for _, groups in files]
+    ends = np.cumsum([size for _, groups in files for size in groups], dtype=np.int64)
+    total = int(sum(rows))
+    borders = np.linspace(0, total, max(1, min(pieces, total)) + 1).round().astype(np.int64)
+    if len(ends):
+        after = np.minimum(np.searchsorted(ends, borders), len(ends) - 1)
+        before = np.maximum(after - 1, 0)
+        near = np.where(borders - ends[before] < ends[after] - borders, ends[before], ends[after])
+        is_near = np.abs(near - borders) * 4 <= total / max(1, len(borders) - 1)
+        is_near[[0, -1]] = False
+        borders = np.unique(np.where(is_near, near, borders))
+    starts = np.concatenate([[0], np.cumsum(rows, dtype=np.int64)]).tolist()
+    return [
+        tuple(
+            ParquetRange(file, max(low, start) - start, min(high, stop) - start)
+            for (file, _), start, stop in zip(files, starts, starts[1:], strict=False)
+            if max(low, start) < min(high, stop)
+        )
+        for low, high in zip(borders.tolist(), borders.tolist()[1:], strict=False)
+    ]
+
+
+def _groups(metadata: pq.FileMetaData, first: int, last: int) -> tuple[list[int], int]:
+    """The row groups that hold the rows, and how many rows come before them."""
+    groups, skipped, start = [], 0, 0
+    for group in range(metadata.num_row_groups):
+        stop = start + metadata.row_group(group).num_rows
+        if start < last and stop > first:
+            groups.append(group)
+        elif stop <= first:
+            skipped = stop
+        start = stop
+    return groups, skipped

@@ -1,0 +1,147 @@
+"""Which files make up a table: one file, a folder, or those that a pattern names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Literal
+
+from distanon.errors import AccessError, InputError
+from distanon.storage.entry import Entry
+from distanon.storage.store import StorageSettings, Store
+
+_ENDINGS: dict[str, Literal["parquet", "csv"]] = {
+    ".parquet": "parquet",
+    ".csv": "csv",
+    ".csv.gz": "csv",
+}
+_PATTERN = re.compile(r"[*?\[]")
+_HIVE = re.compile(r"^[^=]+=[^=]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class PartFile:
+    """One file of a table.
+
+    Attributes:
+        file: its URL, as a store of one file.
+        name: relative to the folder that was given.
+        size: bytes.
+        tag: changes when the content does.
+    """
+
+    file: Store
+    name: str
+    size: int
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundParts:
+    """The files of a table, in the order of their paths; what was left out is in the notes."""
+
+    format: Literal["parquet", "csv"]
+    parts: tuple[PartFile, ...]
+    notes: tuple[str, ...] = ()
+
+
+def find_parts(path: str, settings: StorageSettings) -> FoundParts:
+    """Finds them.
+
+    Raises:
+        AccessError: nothing is there, or it can't be listed.
+        InputError: what is there is no table.
+    """
+    place = Store(path, settings)
+    entry = place.find()
+    if entry is None and _PATTERN.search(path):
+        base, entries = _matching(place)
+        if not entries:
+            raise AccessError(f"{path}: no file matches this pattern; check the path")
+    elif entry is None:
+        raise AccessError(f"{path}: there is nothing to read; check the path")
+    elif entry.is_folder:
+        base, entries = place, _visible(place.list())
+    else:
+        if format_of(path) is None:
+            raise InputError(f"{path}: expected a name that ends in {_endings()}")
+        entry = replace(entry, name=PurePosixPath(path).name)
+        return _found(path, [PartFile(place, entry.name, entry.size, entry.tag)])
+    parts = [PartFile(base.child(one.name), one.name, one.size, one.tag) for one in entries]
+    return _found(path, parts)
+
+
+def format_of(name: str) -> Literal["parquet", "csv"] | None:
+    """What a file holds, by the ending of its name."""
+    lower = name.lower()
+    return next((kind for ending, kind in _ENDINGS.items() if lower.endswith(ending)), None)
+
+
+def _found(path: str, files: Iterable[PartFile]) -> FoundParts:
+    parts: list[PartFile] = []
+    others: list[PartFile] = []
+    for file in files:
+        (others if format_of(file.name) is None else parts).append(file)
+    if not parts:
+        raise InputError(f"{path}: no table in here; expected files that end in {_endings()}")
+    formats = {format_of(part.name) for part in parts}
+    if len(formats) > 1:
+        raise InputError(f"{path}: both parquet and CSV files in here; name those to read")
+    for part in parts:
+        _refuse_hive(path, part)
+    notes = (f"{path}: {len(others)} files that are no tables were left out",) if others else ()
+    kind = format_of(parts[0].name) or "parquet"
+    return FoundParts(kind, tuple(sorted(parts, key=lambda part: part.name)), notes)
+
+
+def _refuse_hive(path: str, part: PartFile) -> None:
+    """Folders named COLUMN=VALUE hold a column that the files lack."""
+    for folder in PurePosixPath(part.name).parts[:-1]:
+        if _HIVE.match(folder):
+            column = folder.partition("=")[0]
+            raise InputError(
+                f"{path}: the column {column} is in the names of folders; write it into the files"
+            )
+
+
+def _matching(place: Store) -> tuple[Store, list[Entry]]:
+    """The folder above the first wildcard, and the files below that match, or lie in a match."""
+    segments = place.url.split("/")
+    first = next(i for i, segment in enumerate(segments) if _PATTERN.search(segment))
+    base = replace(place, url="/".join(segments[:first]) or "/")
+    pattern = re.compile(_translate("/".join(segments[first:])))
+    entries = [
+        entry
+        for entry in _visible(base.list())
+        if any(
+            pattern.fullmatch(str(one))
+            for one in (PurePosixPath(entry.name), *PurePosixPath(entry.name).parents)
+        )
+    ]
+    return base, entries
+
+
+def _translate(pattern: str) -> str:
+    """A glob as a regular expression: `*` and `?` stay inside a segment, `**` does not."""
+    pieces = re.split(r"(\*\*/|\*\*|\*|\?|\[[^]]+\])", pattern)
+    words = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return "".join(
+        words.get(piece)
+        or (piece.replace("[!", "[^") if piece.startswith("[") else re.escape(piece))
+        for piece in pieces
+    )
+
+
+def _visible(entries: Iterable[Entry]) -> list[Entry]:
+    """Without what readers leave out by custom: names that begin with "_" or "."."""
+    return [
+        entry
+        for entry in entries
+        if not any(part.startswith(("_", ".")) for part in PurePosixPath(entry.name).parts)
+    ]
+
+
+def _endings() -> str:
+    return ", ".join(_ENDINGS)
