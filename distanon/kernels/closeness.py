@@ -84,13 +84,16 @@ def ordered_distances(
     beside = counts.without(~marker)
     surplus = excess(beside, reference, whole, counts.totals)
     more = segment_sums(np.maximum(surplus, 0), beside.starts)
-    absent = counts.totals * int(reference[marker].sum())
-    net = whole * beside.totals - absent
+    largest = int(counts.totals.max(initial=0))
+    totals, upto = (
+        wide(terms, whole, largest) for terms in (counts.totals, np.cumsum(line_reference))
+    )
+    net = whole * wide(beside.totals, whole, largest) - totals * int(reference[marker].sum())
     for place in np.flatnonzero(net != 0):
         span = slice(ordered.starts[place], ordered.starts[place + 1])
         own = np.zeros(len(line_reference), np.int64)
         own[ordered.values[span]] = ordered.counts[span]
-        gaps = whole * np.cumsum(own) - int(counts.totals[place]) * np.cumsum(line_reference)
+        gaps = whole * wide(np.cumsum(own), whole, largest) - totals[place] * upto
         line[place] = _unbalanced_cost([int(gap) for gap in gaps])
     moved = np.maximum(more, more - net).astype(object)
     return Ratios(line + steps * moved, _denominators(counts, reference, steps))

@@ -140,7 +140,8 @@ def from_triplets(
 def segment_sums(terms: Integers, starts: NDArray[np.int64]) -> Integers:
     """The sum of each segment, empty ones included; int64 may wrap between, not in a segment."""
     running = np.concatenate((np.zeros(1, terms.dtype), np.cumsum(terms)))
-    return running[starts[1:]] - running[starts[:-1]]
+    sums: Integers = running[starts[1:]] - running[starts[:-1]]
+    return sums
 
 
 def excess(

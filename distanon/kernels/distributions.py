@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from distanon.kernels.counts import Counts, Ratios, excess, segment_sums
+from distanon.kernels.counts import Counts, Ratios, excess, segment_sums, wide
 
 _SLACK = 1e-12  # of entropies, which are floats
 
@@ -42,7 +42,7 @@ def entropy_diverse(counts: Counts, l: float) -> NDArray[np.bool_]:  # noqa: E74
 
     Source: Machanavajjhala et al., ACM TKDD 1 (2007) 3, Definition 4.1.
     """
-    return np.greater_equal(entropies(counts), np.log(float(l)) - _SLACK)
+    return np.asarray(entropies(counts) >= np.log(float(l)) - _SLACK)
 
 
 def recursive_ratios(counts: Counts, l: int) -> Ratios:  # noqa: E741
@@ -72,7 +72,8 @@ def likeness_gains(counts: Counts, reference: NDArray[np.int64]) -> Ratios:
 
     Source: Cao & Karras, PVLDB 5 (2012) 1388-1399, Definition 2.
     """
-    bases = counts.totals[counts.classes] * reference[counts.values]
+    sizes = counts.totals[counts.classes]
+    bases = sizes * wide(reference[counts.values], int(reference.sum()), int(sizes.max(initial=0)))
     return Ratios(excess(counts, reference), bases)
 
 
