@@ -49,6 +49,7 @@ class Attribute:
         domain_bounds: lowest and highest value that a release may hold, in the column's unit.
         top_code: values above it are released as this value.
         pseudonym_key: for an identifier that is kept as a keyed pseudonym, the key. Secret.
+        declared: whether the spec states the type; False: it was inferred.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Attribute:
     domain_bounds: tuple[float, float] | None = None
     top_code: float | None = None
     pseudonym_key: bytes | None = None
+    declared: bool = True
 
     @property
     def is_published(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +24,7 @@ class MemoryPartition:
     @property
     def stop(self) -> int:
         """One more than the number of the last record."""
-        return self.start + self.table.num_rows
+        return self.start + int(self.table.num_rows)
 
     def read(self, columns: Sequence[str] | None = None) -> pa.Table:
         """The records in order."""
@@ -86,6 +87,6 @@ def cut(table: pa.Table, pieces: int) -> tuple[MemoryPartition, ...]:
     borders = np.linspace(0, table.num_rows, max(1, pieces) + 1).round().astype(int).tolist()
     return tuple(
         MemoryPartition(table.slice(low, high - low), low)
-        for low, high in zip(borders, borders[1:], strict=False)
+        for low, high in pairwise(borders)
         if high > low or table.num_rows == 0
     )
