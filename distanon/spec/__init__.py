@@ -1,7 +1,7 @@
 """The job spec: what a user writes, read and checked."""
 
 from distanon.spec.job_spec import JobSpec
-from distanon.spec.reading import load, parse
+from distanon.spec.reading import load, parse, parse_promises
 from distanon.spec.table_input import Column, TableInput
 
-__all__ = ["Column", "JobSpec", "TableInput", "load", "parse"]
+__all__ = ["Column", "JobSpec", "TableInput", "load", "parse", "parse_promises"]

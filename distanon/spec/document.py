@@ -134,13 +134,16 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def override(document: dict[str, Any], assignments: Sequence[str]) -> dict[str, Any]:
+def override(
+    document: dict[str, Any], assignments: Sequence[str], *, option: str = "--set"
+) -> dict[str, Any]:
     """The document with `PATH=VALUE` assignments made, in their order.
 
     Args:
         document: is left as it is.
         assignments: such as `method.k=20`, `compare.0.rms=0.1` or
             `input.table.columns."a.b"=sensitive`; the value is YAML.
+        option: what the assignments are called on the command line.
 
     Raises:
         SpecError: all assignments that can't be made.
@@ -154,12 +157,12 @@ def override(document: dict[str, Any], assignments: Sequence[str]) -> dict[str, 
             for match in _STEP.finditer(path)
         ]
         if not equals or not steps:
-            faults.append(f"--set {assignment}: expected PATH=VALUE, such as method.k=20")
+            faults.append(f"{option} {assignment}: expected PATH=VALUE, such as method.k=20")
             continue
         try:
             changed = _assigned(changed, steps, read_value(text))
         except (SpecError, LookupError) as error:
-            faults.append(f"--set {path}: {error.args[0]}")
+            faults.append(f"{option} {path}: {error.args[0]}")
     if faults:
         raise SpecError(*faults)
     return dict(changed)

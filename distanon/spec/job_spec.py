@@ -107,7 +107,7 @@ class JobSpec(BaseModel):
     def _all_faults_at_once(cls, data: Any, handler: ValidatorFunctionWrapHandler) -> Self:
         """Faults of parts and faults between parts together."""
         if not isinstance(data, Mapping):
-            return cast(Self, handler(data))
+            return cast("Self", handler(data))
         complete = _with_inherited_settings(data)
         errors: list[InitErrorDetails] = []
         spec: Self | None = None

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
-from distanon.errors import AccessError, SpecError
+from distanon.errors import SpecError
+from distanon.promises.base import Promise
+from distanon.spec.choices import PromiseChoices, PromisesPart
 from distanon.spec.document import override, read_document
 from distanon.spec.faults import fault_lines
 from distanon.spec.job_spec import JobSpec
-from distanon.spec.places import is_remote
+from distanon.storage.tables import read_text
 
 
 def load(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> JobSpec:
@@ -25,8 +26,10 @@ def load(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> JobSpec
     Raises:
         SpecError: all that is wrong with it, one line each.
         AccessError: the file can't be read.
+        InputError: it is not text.
     """
-    return parse(_text(os.fspath(path)), overrides, is_json=os.fspath(path).endswith(".json"))
+    name = os.fspath(path)
+    return parse(read_text(name), overrides, is_json=name.endswith(".json"))
 
 
 def parse(text: str, overrides: Sequence[str] = (), *, is_json: bool = False) -> JobSpec:
@@ -39,21 +42,17 @@ def parse(text: str, overrides: Sequence[str] = (), *, is_json: bool = False) ->
     raise SpecError(*faults)
 
 
-def _text(path: str) -> str:
-    if is_remote(path):
-        return _remote_text(path)
+def parse_promises(assignments: Sequence[str]) -> dict[str, Promise]:
+    """Promises from assignments, such as `k_anonymity.k=5`.
+
+    Raises:
+        SpecError: all that is wrong with them.
+    """
+    document = override({}, assignments, option="--promise")
     try:
-        return Path(path.removeprefix("file://")).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise SpecError(f"{path}: expected UTF-8 text") from None
-    except OSError as error:
-        raise AccessError(
-            f"{path}: can't be read: {error.strerror or type(error).__name__}"
-        ) from None
-
-
-def _remote_text(path: str) -> str:
-    from distanon.storage.store import StorageSettings, Store
-
-    folder, _, name = path.rpartition("/")
-    return bytes(Store(folder, StorageSettings()).read(name)).decode("utf-8-sig")
+        part = TypeAdapter(PromisesPart).validate_python(document)
+    except ValidationError as error:
+        faults = fault_lines(error, document, PromiseChoices, prefix="--promise")
+    else:
+        return {name: promise for name, promise in part.asked.items() if promise is not None}
+    raise SpecError(*faults)

@@ -27,7 +27,7 @@ from distanon.errors import SpecError
 from distanon.spec.faults import refused, unknown
 from distanon.spec.places import BUILTIN, Place
 from distanon.spec.roles import assign_roles
-from distanon.storage.tables import CsvSettings
+from distanon.storage.csv_text import CsvSettings
 
 _SHORTEST_KEY = 16  # bytes; 128 bits can't be tried through
 

@@ -1,0 +1,331 @@
+"""The commands, each a few lines around a function of `job`."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from distanon.cli.failures import explained
+from distanon.cli.figures import figures_of, print_figures, print_json, print_run
+from distanon.errors import ResumeError, SpecError
+
+if TYPE_CHECKING:
+    from distanon.data.ports import Progress
+    from distanon.spec import JobSpec
+
+_BROKEN_PROMISE = 3
+
+app = typer.Typer(
+    name="distanon",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="""Anonymize tables, verify the promises on the released files, say what is at risk.
+
+    Example: distanon run jobs/forest-fires.yaml""",
+)
+
+SpecFile = Annotated[str, typer.Argument(metavar="SPEC", help="The job spec, YAML or JSON.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="PATH=VALUE", help="Change a setting: method.k=20. May be repeated."
+    ),
+]
+Address = Annotated[
+    str | None,
+    typer.Option("--address", metavar="HOST:PORT", help="A running Ray cluster to work on."),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")]
+RunId = Annotated[
+    str | None,
+    typer.Option("--run-id", metavar="ID", help="Instead of the name and a digest of the spec."),
+]
+
+
+def main() -> None:
+    """The entry point of the installed command."""
+    app()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        import distanon
+
+        print(f"distanon {distanon.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _start(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+@explained
+def run(
+    spec: SpecFile,
+    settings: Settings = None,
+    address: Address = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a release that is already there.")
+    ] = False,
+    run_id: RunId = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a release, verify it, publish it, measure what is at risk and what is kept.
+
+    Works on the cluster at --address, else on a single-node Ray that is started and stopped.
+
+    Example: distanon run jobs/forest-fires.yaml --set method.k=20 --overwrite
+    """
+    job_spec = _load(spec, settings, address)
+    job_spec.require_single_run()
+    from distanon import job
+
+    finished = job.run_job(
+        job_spec, run_id=run_id, overwrite=overwrite, progress=_progress(quiet=quiet)
+    )
+    print_run(finished, as_json=as_json)
+
+
+@app.command()
+@explained
+def resume(
+    run: Annotated[
+        str,
+        typer.Argument(metavar="SPEC-or-RUN", help="The job spec, a private prefix or a run id."),
+    ],
+    settings: Settings = None,
+    address: Address = None,
+    run_id: RunId = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Go on with a run that was interrupted: the release has the same bytes as without.
+
+    Example: distanon resume jobs/forest-fires.yaml
+    """
+    target: JobSpec | str
+    if _is_spec(run):
+        target = _load(run, settings, address)
+        target.require_single_run()
+    elif settings:
+        raise SpecError("--set belongs to a spec; a run is resumed with the settings it has")
+    else:
+        target = _private_prefix(run)
+    from distanon import job
+
+    finished = job.resume(target, run_id=run_id, address=address, progress=_progress(quiet=quiet))
+    print_run(finished, as_json=as_json)
+
+
+@app.command()
+@explained
+def validate(spec: SpecFile, settings: Settings = None, as_json: AsJson = False) -> None:
+    """Check a spec, also against its data's columns, without running it.
+
+    Example: distanon validate jobs/magic.yaml
+    """
+    job_spec = _load(spec, settings)
+    from distanon import job
+
+    notes = list(job.validate(job_spec))
+    promises, removed = job_spec.effective_promises()
+    if as_json:
+        print_json({"run_id": job_spec.run_id, "notes": notes, **job_spec.public_dict()})
+        return
+    for note in notes:
+        print(note)
+    asked = [f"{name} {json.dumps(promise.asked())}" for name, promise in promises.items()]
+    asked += [f"{name} (removed)" for name in removed]
+    print(f"promises: {', '.join(asked) or 'none'}")
+    print(f"{spec}: nothing is wrong with it; `distanon run {spec}` would be {job_spec.run_id}")
+
+
+@app.command()
+@explained
+def schema() -> None:
+    """Print the JSON Schema of a job spec, from which editors complete.
+
+    Example: distanon schema > distanon.schema.json
+    """
+    from distanon.spec import JobSpec
+
+    print(json.dumps(JobSpec.model_json_schema(), indent=2, ensure_ascii=False))
+
+
+@app.command()
+@explained
+def methods(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="One method, with its parameters.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the methods: what they do, what they can promise, what they do not protect.
+
+    Example: distanon methods dptpe
+    """
+    from distanon.cli.catalogue import described, print_method, print_methods
+
+    found = described(name)
+    if as_json:
+        print_json(found)
+    elif name is None:
+        print_methods(found)
+    else:
+        print_method(found[0])
+
+
+@app.command()
+@explained
+def audit(
+    release: Annotated[
+        str, typer.Argument(metavar="RELEASE", help="A release, or any table: file or folder.")
+    ],
+    original: Annotated[
+        str | None,
+        typer.Option("--original", metavar="INPUT", help="The table that it was made from."),
+    ] = None,
+    spec: Annotated[
+        str | None, typer.Option("--spec", help="Take roles, promises and original from a spec.")
+    ] = None,
+    quasi_identifiers: Annotated[
+        str | None,
+        typer.Option("--quasi-identifiers", metavar="A,B", help="What an intruder may know."),
+    ] = None,
+    sensitive: Annotated[
+        str | None, typer.Option("--sensitive", metavar="C", help="What an intruder wants.")
+    ] = None,
+    promises: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--promise", metavar="NAME.PARAMETER=VALUE", help="Check this too. May be repeated."
+        ),
+    ] = None,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check a finished release from its files alone; it need not be made by distanon.
+
+    Exits with 3 when a promise that is stated (--promise, or in the spec) does not hold.
+
+    Example: distanon audit release/ --quasi-identifiers age,zip --sensitive job
+    --promise k_anonymity.k=5 --promise l_diversity.l=3
+    """
+    if spec is None and quasi_identifiers is None:
+        raise SpecError(
+            "which columns may an intruder know? Name them with --quasi-identifiers a,b, or give "
+            "the job's --spec"
+        )
+    if spec is not None and (quasi_identifiers or sensitive):
+        raise SpecError(
+            "--spec says what the columns mean; leave out --quasi-identifiers and --sensitive"
+        )
+    from distanon.spec import parse_promises
+
+    asked = parse_promises(promises or ())
+    job_spec = _load(spec, None) if spec is not None else None
+    from distanon import job
+
+    found = job.audit(
+        release,
+        original=original,
+        spec=job_spec,
+        quasi_identifiers=_names(quasi_identifiers),
+        sensitive=_names(sensitive),
+        promises=asked,
+        progress=_progress(quiet=quiet),
+    )
+    if as_json:
+        print_json({"release": release, **figures_of(found)})
+    else:
+        print_figures(found)
+    if not all(verdict.kept for verdict in found.verdicts):
+        raise typer.Exit(_BROKEN_PROMISE)
+
+
+@app.command()
+@explained
+def report(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A private prefix or a run id.")],
+) -> None:
+    """Write the HTML report of a run again, from its private files.
+
+    Example: distanon report private/forest-fires/forest-fires-0123456789ab
+    """
+    prefix = _private_prefix(run)
+    from distanon import job
+
+    print(job.rewrite_report(prefix))
+
+
+@app.command()
+@explained
+def clean(
+    private: Annotated[str, typer.Argument(metavar="PRIVATE", help="A run's private prefix.")],
+) -> None:
+    """Remove what abandoned attempts left in a private prefix.
+
+    Example: distanon clean s3://bucket/private/forest-fires/
+    """
+    prefix = _private_prefix(private)
+    from distanon import job
+
+    removed: Any = job.clean(prefix)
+    print(f"{removed} files removed" if removed else "nothing to remove")
+
+
+def _load(path: str, settings: list[str] | None, address: str | None = None) -> JobSpec:
+    """The spec with what the command line changes."""
+    from distanon.spec import load
+
+    changes = list(settings or ())
+    if address is not None:
+        changes.append(f"runtime.address={json.dumps(address)}")
+    return load(path, changes)
+
+
+def _progress(*, quiet: bool) -> Progress:
+    from distanon.data.ports import Silent
+
+    if quiet:
+        return Silent()
+    from distanon.runtime.progress import terminal_progress
+
+    return terminal_progress()
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+
+
+def _is_spec(text: str) -> bool:
+    return text.endswith((".yaml", ".yml", ".json"))
+
+
+def _private_prefix(run: str) -> str:
+    """The private prefix of a run that is named by its prefix, or by the id of a local run.
+
+    Raises:
+        ResumeError: there is no such run where local runs are by default.
+    """
+    if "/" in run or Path(run).is_dir():
+        return run
+    name = re.sub(r"-[0-9a-f]{12}$", "", run)
+    for folder in (Path("private", name, run), *Path("private").glob(f"*/{run}")):
+        if folder.is_dir():
+            return str(folder)
+    raise ResumeError(f"no run {run!r} below ./private; name its private prefix, such as s3://…/")

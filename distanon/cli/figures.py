@@ -1,0 +1,159 @@
+"""The figures of a run or an audit, for a terminal or as JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Protocol
+
+from distanon.data.measurement import Measurement
+from distanon.promises.base import Verdict
+
+_LEADING = {
+    "identity.release_to_original": "released records linked to their source",
+    "identity.original_to_release": "targets linked to their released record",
+    "neighborhoods.stability_owner": "of each neighborhood kept (owner's scale)",
+    "neighborhoods.stability_analyst": "of each neighborhood kept (analyst's scale)",
+    "clustering.kmeans_f": "F-measure of k-means clusters",
+}
+"""The few figures that a terminal shows; the report has all."""
+
+
+class Figures(Protocol):
+    """What a run and an audit have in common."""
+
+    @property
+    def verdicts(self) -> Sequence[Verdict]:
+        """Lines of the certificate."""
+        ...
+
+    @property
+    def measurements(self) -> Sequence[Measurement]:
+        """All figures."""
+        ...
+
+
+class Run(Figures, Protocol):
+    """A finished run."""
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        ...
+
+    @property
+    def output(self) -> str:
+        """Where the release is."""
+        ...
+
+    @property
+    def private(self) -> str:
+        """Where everything else is."""
+        ...
+
+    @property
+    def report(self) -> str | None:
+        """The private report, where one was written."""
+        ...
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        ...
+
+
+def print_run(run: Run, *, as_json: bool) -> None:
+    """Where the release and its report are, the promises and the key figures."""
+    places = {
+        "run_id": run.run_id,
+        "output": run.output,
+        "private": run.private,
+        "report": run.report,
+        "seconds": round(run.seconds, 3),
+    }
+    if as_json:
+        print_json(places | figures_of(run))
+        return
+    print_figures(run)
+    print(f"release  {run.output}")
+    if run.report:
+        print(f"report   {run.report}")
+    print(f"private  {run.private}")
+    print(f"run      {run.run_id}, {run.seconds:.1f} s")
+
+
+def print_figures(found: Figures) -> None:
+    """The promises and the key figures, as tables."""
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    promises = Table("promise", "asked", "measured", "kept", "verified from", title="Promises")
+    for verdict in found.verdicts:
+        kept = "yes" if verdict.kept else f"no: {verdict.reason}"
+        promises.add_row(
+            verdict.promise,
+            _settings(verdict.asked),
+            _settings(verdict.measured),
+            kept,
+            verdict.verified_from,
+        )
+    if found.verdicts:
+        console.print(promises)
+    else:
+        console.print("Promises: none were asked.")
+    shown = [each for each in found.measurements if each.name in _LEADING]
+    if shown:
+        table = Table("figure", "value", "95 %", "better", title="Key figures")
+        for each in shown:
+            goal = "" if each.goal == "none" else each.goal
+            table.add_row(_LEADING[each.name], _value(each), _interval(each), goal)
+        console.print(table)
+
+
+def figures_of(found: Figures) -> dict[str, Any]:
+    """The figures as plain values; details with values of the data are left out."""
+    verdicts = [asdict(verdict) for verdict in found.verdicts]
+    for verdict in verdicts:
+        del verdict["private"]
+    return {
+        "promises": verdicts,
+        "measurements": [asdict(measurement) for measurement in found.measurements],
+    }
+
+
+def print_json(value: Any) -> None:
+    """One JSON object on stdout; what could not be measured is null."""
+    print(json.dumps(_without_nan(value), ensure_ascii=False, default=str))
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _without_nan(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def _settings(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {_number(value)}" for name, value in values.items())
+
+
+def _number(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _value(measurement: Measurement) -> str:
+    if math.isnan(measurement.value):
+        return f"not measured: {measurement.note}" if measurement.note else "not measured"
+    return f"{measurement.value:.3f}"
+
+
+def _interval(measurement: Measurement) -> str:
+    if measurement.ci_low is None or measurement.ci_high is None:
+        return ""
+    return f"{measurement.ci_low:.3f} … {measurement.ci_high:.3f}"
