@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from distanon.errors import ClusterError
@@ -37,9 +38,9 @@ def task_error(error: Any) -> BaseException:
     """
     import ray.exceptions as faults
 
-    cause: BaseException = error.cause
-    if isinstance(cause, ModuleNotFoundError):
-        return _not_installed(str(cause))
+    cause: BaseException | None = error.cause
+    if (lacking := _lacking_package(str(cause))) is not None:
+        return lacking
     if isinstance(cause, faults.RayError) or cause is None:
         return ClusterError(f"a worker could not be given its data ({kind_of(cause or error)})")
     return cause
@@ -52,15 +53,18 @@ def start_failure(error: BaseException) -> ClusterError | None:
     text = str(error)
     if isinstance(error, faults.RuntimeEnvSetupError):
         return ClusterError("the cluster could not set up the workers' environment variables")
-    if "No module named" in text:
-        return _not_installed(text[text.index("No module named") :].split("\n", 1)[0])
+    if (lacking := _lacking_package(text)) is not None:
+        return lacking
     if getattr(error, "actor_init_failed", False):
         return ClusterError(f"workers fail as they start: {text.strip().rsplit(chr(10), 1)[-1]}")
     return None
 
 
-def _not_installed(reason: str) -> ClusterError:
+def _lacking_package(text: str) -> ClusterError | None:
+    found = re.search(r"No module named '[\w.]+'", text)
+    if found is None:
+        return None
     return ClusterError(
-        f"the cluster's workers lack a package ({reason}); install the same distanon there, "
+        f"the cluster's workers lack a package ({found[0]}); install the same distanon there, "
         "or submit the job with it"
     )

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from distanon.errors import ClusterError
+from distanon.runtime.seclusion import environment, secluded
 from distanon.runtime.settings import RuntimeSettings
 from distanon.runtime.signals import Signals
 
@@ -31,6 +32,7 @@ _STARTING_S = 60.0
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",  # else each worker brings a warning about GPUs
+    "RAY_IGNORE_UNHANDLED_ERRORS": "1",  # else stderr shows the results of lost workers
 }
 
 
@@ -59,7 +61,11 @@ def session(settings: RuntimeSettings) -> Iterator[bool]:
     with Signals() as signals, contextlib.ExitStack() as stack:
         root = stack.enter_context(_root()) if address is None else None
         try:
-            with signals.held(), _environment(_QUIET):
+            stack.enter_context(environment(_QUIET))
+            stack.enter_context(_without_cluster_messages())
+            if root is not None:
+                stack.enter_context(secluded())
+            with signals.held():
                 _connect(address, settings, root)
             yield root is not None
         finally:
@@ -130,6 +136,22 @@ def _free_memory() -> int:
 
 
 @contextlib.contextmanager
+def _without_cluster_messages() -> Iterator[None]:
+    """Ray prints pages of raylet logs when a node dies, which no setting turns off.
+
+    What it means for the run is in the crew's losses and notes.
+    """
+    from ray._private import worker
+
+    printer = worker.print_to_stdstream
+    worker.print_to_stdstream = lambda *_args, **_options: None
+    try:
+        yield
+    finally:
+        worker.print_to_stdstream = printer
+
+
+@contextlib.contextmanager
 def _root() -> Iterator[Path]:
     """A folder for one session; what spills into it is raw data, so it goes with the session."""
     parent = Path(tempfile.gettempdir())
@@ -164,18 +186,6 @@ def _remove(root: Path) -> None:
         if not root.exists():
             return
         time.sleep(0.1)
-
-
-@contextlib.contextmanager
-def _environment(variables: dict[str, str]) -> Iterator[None]:
-    """Sets variables where the user has not, for what Ray starts in the block."""
-    added = {name: text for name, text in variables.items() if name not in os.environ}
-    os.environ.update(added)
-    try:
-        yield
-    finally:
-        for name in added:
-            os.environ.pop(name, None)
 
 
 def _require_answer(address: str) -> None:
