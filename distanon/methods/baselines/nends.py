@@ -5,10 +5,21 @@ Symbols of the paper: NH a neighborhood of near items, c its size.
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
+
+from distanon.data.finishing import finishing
+from distanon.data.release import Release
+from distanon.data.schema import AttributeType
+from distanon.data.table import Dataset
+from distanon.errors import InfeasibleError, SpecError
+from distanon.methods.base import Context, Method
+from distanon.methods.baselines.whole_table import WholeTable
+from distanon.promises.base import Promise
 
 SMALLEST_CYCLE = 3
 """In a cycle of two, both would hold the other's value."""
@@ -111,3 +122,106 @@ def _next_place(place: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[
     up = np.where(place + 2 < length, place + 2, np.maximum(last_odd, 0))
     down = np.where(place == 1, 0, place - 2)
     return np.where(even, up, down)
+
+
+class NeNDS(Method):
+    """Nearest-neighbor data substitution of the quasi-identifiers.
+
+    Attributes:
+        variant: attribute groups the near values of each attribute by itself; tuple groups near
+            records, inside which each attribute is substituted by itself.
+        group_size: records of a group, at least.
+
+    Source: Parameswaran & Blough, Privacy preserving data obfuscation for inherently clustered
+        data, 2008.
+    Deviation: the cycle of a group takes every second value up and the others down, and runs in a
+        drawn direction; near tuples are found by median cuts; nominal attributes go round in a
+        drawn order inside groups of records, and stay as they are when attributes are grouped by
+        themselves (the nearest values of a category are its own).
+    """
+
+    name: Literal["nends"] = "nends"
+    variant: Literal["attribute", "tuple"] = "attribute"
+    group_size: Annotated[int, Field(ge=SMALLEST_CYCLE)] = 10
+
+    summary: ClassVar[str] = "replaces values by those of near records, in cycles"
+    limits: ClassVar[str] = (
+        "every released value is somebody's; by attribute, almost every record still lies "
+        "nearest to its own"
+    )
+    keeps: ClassVar[frozenset[str]] = frozenset({"unchanged", "linkage"})
+
+    def check(self, dataset: Dataset) -> None:
+        """Refuses tables without quasi-identifiers or with fewer records than one group."""
+        attributes = dataset.schema.quasi_identifiers
+        if not attributes:
+            raise SpecError("method.name: nends needs at least one quasi-identifier")
+        nominal = (AttributeType.NOMINAL, AttributeType.BINARY)
+        if self.variant == "attribute" and all(a.type in nominal for a in attributes):
+            raise SpecError(
+                "method.variant: attribute substitutes numeric and ordinal quasi-identifiers, and "
+                f"{dataset.source} has none; use tuple"
+            )
+        if len(dataset) < self.group_size:
+            works = len(dataset)
+            hint = (
+                f"the largest that works is {works}"
+                if works >= SMALLEST_CYCLE
+                else (f"at least {SMALLEST_CYCLE} records are needed")
+            )
+            raise InfeasibleError(
+                f"nends: group_size {self.group_size} needs as many records, {dataset.source} has "
+                f"{works}; {hint}"
+            )
+
+    def release(
+        self, dataset: Dataset, promises: Mapping[str, Promise], context: Context
+    ) -> Release:
+        """Substitutes all records' values."""
+        del promises
+        self.check(dataset)
+        table = WholeTable.read(dataset)
+        columns = self._substituted(table)
+        context.progress.start("Substitution", len(columns))
+        groups = None
+        if self.variant == "tuple":
+            groups = groups_of_records(table.space.embed(table.values), self.group_size)
+        records = len(dataset)
+        uniforms = context.streams.uniforms("nends", 0, records, table.values.shape[1])
+        released = table.values.copy()
+        replaced = 0
+        for place in columns:
+            column, draws = table.values[:, place], uniforms[:, place]
+            own = groups_of_one_column(column, self.group_size) if groups is None else groups
+            if table.space.nominal[place]:
+                # All other categories are equally near: the drawn order decides.
+                present = column < len(table.space.domains[place].categories)
+                chosen = substitutes(np.where(present, draws, np.nan), own, draws)
+            else:
+                chosen = substitutes(column, own, draws)
+            replaced += int((chosen != np.arange(records)).sum())
+            released[:, place] = column[chosen]
+            context.progress.advance()
+        # Values are the data's own: only what the spec asks of a column changes them.
+        space = table.space
+        ends = finishing(space.attributes, space.domains, table.values, 1, "free", "grid")
+        released, _ = ends.finish(table.values, released)
+        return table.write(
+            released,
+            context,
+            f"{self.name}-{self.variant}",
+            rule="clip",
+            decimals="grid",
+            counts={
+                "cells_substituted": replaced,
+                "cells_in_no_cycle": records * table.values.shape[1] - replaced,
+                "columns_kept": table.values.shape[1] - len(columns),
+            },
+            private={},
+        )
+
+    def _substituted(self, table: WholeTable) -> list[int]:
+        """Places of the attributes that are substituted."""
+        nominal = table.space.nominal
+        chosen = ~nominal if self.variant == "attribute" else np.ones(len(nominal), dtype=np.bool_)
+        return [int(place) for place in np.flatnonzero(chosen)]

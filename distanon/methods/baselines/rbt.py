@@ -9,10 +9,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
+
+from distanon.data.finishing import Decimals, finishing
+from distanon.data.release import Release
+from distanon.data.schema import AttributeType
+from distanon.data.table import Dataset
+from distanon.errors import InfeasibleError, SpecError
+from distanon.methods.base import Context, Method
+from distanon.methods.baselines.whole_table import WholeTable
+from distanon.promises.base import Promise
+
+Threshold: TypeAlias = Annotated[float, Field(gt=0.0)]
 
 _GRID = 7200
 """Angles at which the margin is looked at before its borders are bisected: every 0.05 degrees."""
@@ -135,7 +147,7 @@ def plan(
     Args:
         covariances: of the normalised columns, shape (d, d), d ≥ 2.
         order: columns in the order in which they are paired.
-        thresholds: for the first and the second of each pair.
+        thresholds: for the first and the second of each pair, in units of their variances.
         uniforms: one draw in (0, 1) for each pair.
 
     Returns:
@@ -152,8 +164,12 @@ def plan(
     for pairs, uniform in zip(choices, uniforms.tolist(), strict=False):
         found = None
         for first, second in pairs:
+            wanted = (
+                thresholds[0] * covariances[first, first],
+                thresholds[1] * covariances[second, second],
+            )
             ranges = security_range(
-                current[first, first], current[second, second], current[first, second], thresholds
+                current[first, first], current[second, second], current[first, second], wanted
             )
             if ranges:
                 found = Rotation(first, second, draw_angle(ranges, uniform))
@@ -218,3 +234,104 @@ def rotate(scaled: NDArray[np.float64], rotations: list[Rotation]) -> NDArray[np
             second * cosine - first * sine,
         )
     return np.where(missing, np.nan, result)
+
+
+class RBT(Method):
+    """Rotation-based transformation of the numeric quasi-identifiers.
+
+    Attributes:
+        threshold: least variance of A − A′ (and of B − B′, where two are given), in units of the
+            variance that the attribute had before: after z-score normalisation that variance is
+            1 and the threshold is the paper's.
+        scale: what makes attributes comparable. Distances are kept in this scale.
+        decimals: grid rounds to the digits of each column; full keeps distances exactly.
+
+    Source: Oliveira & Zaïane, Achieving privacy preservation when sharing data for clustering,
+        2004.
+    Deviation: the range is the default scale, that of the distance by which releases are compared;
+        the order of pairs is drawn; values are mapped back to the columns' units; nominal and
+        ordinal attributes are released as they are.
+    """
+
+    name: Literal["rbt"] = "rbt"
+    threshold: Threshold | tuple[Threshold, Threshold] = 0.3
+    scale: Literal["range", "zscore"] = "range"
+    decimals: Decimals = "grid"
+
+    summary: ClassVar[str] = "rotates pairs of numeric attributes; distances stay as they are"
+    limits: ClassVar[str] = (
+        "whoever knows d + 1 records and their released rows inverts it exactly; nominal and "
+        "ordinal attributes are released unchanged"
+    )
+    keeps: ClassVar[frozenset[str]] = frozenset({"unchanged", "linkage"})
+
+    def check(self, dataset: Dataset) -> None:
+        """Refuses fewer than 2 numeric quasi-identifiers or 2 records."""
+        attributes = dataset.schema.quasi_identifiers
+        numeric = [a.name for a in attributes if a.type == AttributeType.NUMERIC]
+        if len(numeric) < 2:
+            raise SpecError(
+                f"method.name: rbt rotates pairs of numeric quasi-identifiers; {dataset.source} "
+                f"has {len(numeric)}, expected at least 2"
+            )
+        if len(dataset) < 2:
+            raise InfeasibleError(
+                f"rbt: {dataset.source} has {len(dataset)} records, expected at least 2"
+            )
+
+    def release(
+        self, dataset: Dataset, promises: Mapping[str, Promise], context: Context
+    ) -> Release:
+        """Rotates all records by the same secret angles."""
+        del promises
+        self.check(dataset)
+        context.progress.start("Rotation", 1)
+        table = WholeTable.read(dataset)
+        numeric = table.space.numeric
+        moved = np.flatnonzero(numeric & table.ordered)
+        if len(moved) < 2:
+            raise InfeasibleError(
+                f"rbt: {len(moved)} of the numeric quasi-identifiers have more than one value, "
+                "expected at least 2 to rotate"
+            )
+        centers, spreads = normalise(table.values[:, moved], self.scale)
+        scaled = (table.values[:, moved] - centers) / spreads
+        names = [table.space.names[column] for column in moved]
+        rotations = self._rotations(scaled, names, context)
+        perturbed = table.values.copy()
+        perturbed[:, moved] = rotate(scaled, rotations) * spreads + centers
+        space = table.space
+        ends = finishing(space.attributes, space.domains, table.values, 1, "free", self.decimals)
+        released, _ = ends.finish(table.values, perturbed)
+        context.progress.advance()
+        return table.write(
+            released,
+            context,
+            self.name,
+            rule="free",
+            decimals=self.decimals,
+            counts={"rotated_columns": len(moved), "kept_columns": len(numeric) - len(moved)},
+            private={
+                "rotations": [
+                    {"columns": [names[r.first], names[r.second]], "angle": r.angle}
+                    for r in rotations
+                ]
+            },
+        )
+
+    def _rotations(
+        self, scaled: NDArray[np.float64], names: list[str], context: Context
+    ) -> list[Rotation]:
+        pair = self.threshold if isinstance(self.threshold, tuple) else (self.threshold,) * 2
+        covariances = covariance(scaled)
+        order = context.streams.generator("rbt pairs").permutation(len(names))
+        uniforms = context.streams.generator("rbt angles").random((len(names) + 1) // 2)
+        rotations = plan(covariances, order, pair, uniforms)
+        if rotations is None:
+            works = largest_threshold(covariances, order, pair, uniforms)
+            fits = works[0] if works[0] == works[1] else list(works)
+            raise InfeasibleError(
+                f"rbt: no angle moves every pair of attributes by threshold {self.threshold}; "
+                f"with this seed the largest that works is {fits}"
+            )
+        return rotations

@@ -1,0 +1,129 @@
+"""What the baselines share: the table read whole, and released values written piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from distanon.data.domain import scan
+from distanon.data.finishing import Decimals, DomainRule, released_type
+from distanon.data.ports import Partition
+from distanon.data.release import Release
+from distanon.data.schema import SOURCE, Schema
+from distanon.data.space import AttributeSpace
+from distanon.data.table import Dataset
+from distanon.data.values import decode_column
+from distanon.methods.base import Context
+
+
+@dataclass(frozen=True, slots=True)
+class WholeTable:
+    """A table's quasi-identifiers in memory.
+
+    Attributes:
+        dataset: what was read.
+        space: of the quasi-identifiers, in the order of the file, scaled by ranges.
+        values: float64, shape (n, q), in codes; NaN is missing.
+    """
+
+    dataset: Dataset
+    space: AttributeSpace
+    values: NDArray[np.float64]
+
+    @staticmethod
+    def read(dataset: Dataset) -> WholeTable:
+        """Reads all quasi-identifiers; one process holds them."""
+        attributes = dataset.schema.quasi_identifiers
+        space = AttributeSpace.of(attributes, scan(dataset))
+        return WholeTable(dataset, space, space.encode(dataset.read(list(space.names))))
+
+    @property
+    def ordered(self) -> NDArray[np.bool_]:
+        """Which attributes have an order and more than one value, bool (q,)."""
+        return ~self.space.nominal & ~self.space.constant
+
+    @property
+    def missing(self) -> int:
+        """Cells without a value: baselines leave them missing."""
+        codes = np.array([len(its.categories) for its in self.space.domains])
+        nominal = self.space.nominal
+        gaps = np.isnan(self.values).sum() + (self.values == codes)[:, nominal].sum()
+        return int(gaps)
+
+    def unchanged(self, released: NDArray[np.float64]) -> int:
+        """How many records have all their quasi-identifiers still."""
+        same = (released == self.values) | (np.isnan(released) & np.isnan(self.values))
+        return int(same.all(axis=1).sum())
+
+    def write(
+        self,
+        released: NDArray[np.float64],
+        context: Context,
+        name: str,
+        *,
+        rule: DomainRule,
+        decimals: Decimals,
+        counts: Mapping[str, int],
+        private: Mapping[str, Any],
+    ) -> Release:
+        """Writes the released values beside the columns that stay, partition by partition.
+
+        Args:
+            released: float64, shape (n, q), in codes, finished.
+            context: where to write.
+            name: of the method, for the pieces.
+            rule: how values were brought into their domain: `free` makes integers floats.
+            decimals: whether they were rounded: `full` makes integers floats.
+            counts: public facts; unchanged records and missing cells are added.
+            private: facts that stay with the owner.
+        """
+        schema = _released_schema(self.dataset.schema, rule, decimals)
+        pieces = [
+            self._write_piece(partition, released, schema, context, name)
+            for partition in self.dataset.partitions
+        ]
+        facts = {
+            "records": len(self.dataset),
+            "unchanged": self.unchanged(released),
+            "missing_cells_kept": self.missing,
+            **counts,
+        }
+        return Release(tuple(pieces), schema, facts, dict(private))
+
+    def _write_piece(
+        self,
+        partition: Partition,
+        released: NDArray[np.float64],
+        schema: Schema,
+        context: Context,
+        name: str,
+    ) -> Partition:
+        rows = released[partition.start : partition.stop]
+        columns: dict[str, pa.Array] = {}
+        for place, attribute in enumerate(self.space.attributes):
+            kind = schema[attribute.name].arrow_type
+            columns[attribute.name] = decode_column(
+                rows[:, place],
+                attribute,
+                self.space.domains[place],
+                widen=kind != attribute.arrow_type,
+            )
+        names = [attribute.name for attribute in schema.published]
+        stay = partition.read([name for name in names if name not in columns])
+        arrays = {
+            name: columns.get(name, stay.column(name) if name not in columns else None)
+            for name in names
+        }
+        table = pa.table(arrays | {SOURCE: np.arange(partition.start, partition.stop)})
+        return context.scratch.write(f"{name}-{partition.start}-{partition.stop}", table)
+
+
+def _released_schema(schema: Schema, rule: DomainRule, decimals: Decimals) -> Schema:
+    """The schema with the arrow types of the released quasi-identifiers."""
+    changed = {a.name: released_type(a, rule, decimals) for a in schema.quasi_identifiers}
+    return Schema(tuple(replace(a, arrow_type=changed.get(a.name, a.arrow_type)) for a in schema))
