@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from distanon.data.categories import Ordering, arranged
-from distanon.data.codes import Coding
+from distanon.data.coding import Coding
 from distanon.data.grid import grid_limit
 
 

@@ -64,21 +64,13 @@ def given(order: Sequence[Any], kind: pa.DataType) -> tuple[Any, ...]:
 def as_array(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Categories as an array of the column's value type."""
     kind = codes.value_type(kind)
+    if pa.types.is_null(kind):
+        return pa.nulls(len(values))
     if pa.types.is_time64(kind) and kind.unit == "ns":
         return pa.array(values, pa.int64()).view(kind)
     if pa.types.is_float16(kind):
         return pa.array(np.array(values, dtype=np.float16), kind)
     return pa.array(values, kind)
-
-
-def as_dictionary(indices: pa.Array, values: pa.Array, kind: pa.DataType) -> pa.DictionaryArray:
-    """A dictionary column of `kind`, with wider indices where its own can't count the values."""
-    index = kind.index_type
-    if len(values) > np.iinfo(index.to_pandas_dtype()).max:
-        index = pa.int32()
-    if values.type != kind.value_type:
-        values = values.cast(kind.value_type)
-    return pa.DictionaryArray.from_arrays(indices.cast(index), values, ordered=kind.ordered)
 
 
 def places(values: pa.Array, categories: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -87,7 +79,7 @@ def places(values: pa.Array, categories: pa.Array) -> tuple[NDArray[np.int64], N
     Returns:
         int64 (n,), −1 where missing or not among them; bool (n,), present but not among them.
     """
-    if not len(categories):
+    if not len(categories) or values.null_count == len(values):
         found = np.full(len(values), -1, dtype=np.int64)
     else:
         index = pc.index_in(_hashable(values), value_set=_hashable(categories))
@@ -99,7 +91,7 @@ def places(values: pa.Array, categories: pa.Array) -> tuple[NDArray[np.int64], N
 
 def texts(values: Sequence[Any], kind: pa.DataType) -> list[str]:
     """Categories as a hierarchy's file writes them."""
-    return [str(text) for text in as_array(values, kind).cast(pa.string()).to_pylist()]
+    return [str(text) for text in codes.as_text(as_array(values, kind)).to_pylist()]
 
 
 def _hashable(values: pa.Array) -> pa.Array:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from distanon.data import categories, codes
+from distanon.data.coarsening import top_coded
 from distanon.data.ports import Partition
-from distanon.data.schema import SOURCE, Schema
+from distanon.data.schema import SOURCE, Attribute, AttributeType, Role, Schema
+
+_PSEUDONYM_DIGITS = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,50 @@ class Release:
     data: Any = None
 
 
+def publishable(table: pa.Table, schema: Schema) -> pa.Table:
+    """What holds for every method, done to a piece before it is published.
+
+    Columns that are not published go; identifiers that are kept become keyed pseudonyms; values
+    above `top_code` become it; a missing value is null (never NaN) and −0.0 is 0.0, so that
+    equal values have equal bytes; dictionaries hold their used values, sorted; no metadata.
+
+    Args:
+        table: at least the published columns, and `SOURCE` or not.
+        schema: of the release.
+
+    Returns:
+        The columns of `schema.published`, in that order, then `SOURCE` if it was there. Arrow
+        types are those of the table, pseudonyms apart (text).
+
+    Raises:
+        InputError: a `top_code` below every value that the column's type can hold.
+    """
+    columns = {
+        attribute.name: _tidy(_protected(table.column(attribute.name), attribute))
+        for attribute in schema.published
+    }
+    if SOURCE in table.column_names:
+        columns[SOURCE] = table.column(SOURCE)
+    return pa.table(columns)
+
+
+def publishable_schema(schema: Schema) -> Schema:
+    """The schema of what `publishable` returns: pseudonyms are text, dictionaries unordered."""
+    return Schema(tuple(_published(attribute) for attribute in schema.published))
+
+
+def reduce_dictionaries(table: pa.Table) -> pa.Table:
+    """A table whose dictionaries hold exactly the values that its own rows use, sorted.
+
+    Slices of a table keep the whole table's dictionaries: cut first, then call this.
+    """
+    columns = [
+        _reduced(column) if pa.types.is_dictionary(column.type) else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=table.column_names)
+
+
 def sort_for_release(table: pa.Table) -> tuple[pa.Table, NDArray[np.int64]]:
     """Sorts rows by their published columns, so that their order says nothing.
 
@@ -43,28 +92,89 @@ def sort_for_release(table: pa.Table) -> tuple[pa.Table, NDArray[np.int64]]:
 
     Returns:
         The published columns alone, sorted from the first column to the last, missing values
-        last; and the source record's number of each row. Rows that tie are identical.
+        last; and the source record's number of each row. Rows that tie are identical, their
+        sources ascend. Dictionaries and missing values are as `publishable` leaves them.
     """
-    names = [name for name in table.column_names if name != SOURCE]
-    keys = pa.table(
-        {str(place): _sortable(table.column(name)) for place, name in enumerate(names)}
-        | {"source": table.column(SOURCE)}
-    )
+    places = [place for place, name in enumerate(table.column_names) if name != SOURCE]
+    columns = [_tidy(table.column(place)) for place in places]
+    source = table.column(SOURCE).cast(pa.int64())
+    keys = pa.table([*(_sortable(column) for column in columns), source], names=_numbered(columns))
     order = pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names])
-    rows = table.take(order)
-    sources = rows.column(SOURCE).to_numpy().astype(np.int64, copy=False)
-    published = rows.select(names).replace_schema_metadata(None)
-    return published, sources
+    names = [table.column_names[place] for place in places]
+    published = pa.table(columns, names=names).take(order) if columns else table.select([])
+    return published, source.take(order).to_numpy().astype(np.int64, copy=False)
 
 
-def _sortable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column in a type that Arrow can sort: values for dictionaries, bytes for booleans."""
+def _numbered(columns: list[pa.ChunkedArray]) -> list[str]:
+    """Names that can't meet a column's own: the keys are a table of their own."""
+    return [str(place) for place in range(len(columns) + 1)]
+
+
+def _protected(column: pa.ChunkedArray, attribute: Attribute) -> pa.ChunkedArray | pa.Array:
+    if _is_pseudonym(attribute):
+        return _pseudonyms(column, attribute.pseudonym_key or b"")
+    if attribute.top_code is not None:
+        return top_coded(column, attribute.top_code, attribute.name)
+    return column
+
+
+def _is_pseudonym(attribute: Attribute) -> bool:
+    return attribute.role in (Role.IDENTIFIER, Role.SUBJECT)
+
+
+def _published(attribute: Attribute) -> Attribute:
+    if _is_pseudonym(attribute):
+        return replace(attribute, arrow_type=pa.string(), type=AttributeType.NOMINAL)
+    kind = attribute.arrow_type
+    if pa.types.is_run_end_encoded(kind):
+        kind = kind.value_type
+    if pa.types.is_dictionary(kind):
+        kind = pa.dictionary(kind.index_type, kind.value_type)
+    return replace(attribute, arrow_type=kind)
+
+
+def _pseudonyms(column: pa.ChunkedArray, key: bytes) -> pa.Array:
+    """HMAC-SHA256 of each value's text, 32 hexadecimal digits; missing stays missing.
+
+    Equal texts have equal pseudonyms under one key, whatever the column and its type, so that
+    tables can be joined by them.
+    """
+    encoded = codes.as_text(codes.plain(column)).dictionary_encode()
+    names = [
+        hmac.digest(key, text.encode(), "sha256").hex()[:_PSEUDONYM_DIGITS]
+        for text in encoded.dictionary.to_pylist()
+    ]
+    return pa.array(names, pa.string()).take(encoded.indices)
+
+
+def _tidy(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
+    """Equal values in equal bytes: one missing value, one zero, dictionaries of used values."""
+    kind = column.type
+    if pa.types.is_floating(kind) or pa.types.is_run_end_encoded(kind):
+        values = codes.plain(column)
+        plain = kind.value_type if pa.types.is_run_end_encoded(kind) else kind
+        return values if values.type == plain else values.cast(plain)
+    return _reduced(column) if pa.types.is_dictionary(kind) else column
+
+
+def _reduced(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """A dictionary column with its used values alone, sorted; that order means nothing."""
+    kind = pa.dictionary(column.type.index_type, column.type.value_type)
+    values = codes.plain(column)
+    used = pc.drop_null(values.unique())
+    used = used.take(pc.sort_indices(_sortable(used)))
+    places, _ = categories.places(values, used)
+    indices = pa.array(places.astype(np.int32), mask=places < 0)
+    return codes.as_dictionary(indices, used, kind)
+
+
+def _sortable(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
+    """A column in a type that Arrow can sort: values for dictionaries, numbers for booleans."""
     kind = column.type
     if pa.types.is_dictionary(kind):
-        column = column.cast(kind.value_type)
-        kind = column.type
-    if pa.types.is_boolean(kind):
+        return _sortable(column.cast(kind.value_type))
+    if pa.types.is_boolean(kind) or pa.types.is_null(kind):
         return column.cast(pa.int8())
-    if pa.types.is_null(kind):
-        return pa.chunked_array([pa.nulls(len(column), pa.int8())])
-    return column
+    if pa.types.is_float16(kind):
+        return column.cast(pa.float32())
+    return column.cast(codes.value_type(kind))

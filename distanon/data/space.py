@@ -185,7 +185,8 @@ class AttributeSpace:
         for place, (columns, (rows, weights)) in enumerate(zip(self.slices, layouts, strict=True)):
             column = values[:, place]
             if rows is not None:
-                points[:, columns] = (rows * weights)[column.astype(np.int64)]
+                places = np.where(np.isnan(column), len(rows) - 1, column).astype(np.int64)
+                points[:, columns] = (rows * weights)[places]
             elif self.spreads[place] == 0:
                 points[:, columns.start] = np.where(np.isnan(column), np.nan, 0.0)
             else:

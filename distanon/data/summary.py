@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from distanon.data import categories, codes
 from distanon.data.attribute_domain import AttributeDomain
 from distanon.data.categories import Ordering
-from distanon.data.codes import Coding, Numbers
+from distanon.data.codes import Numbers
+from distanon.data.coding import Coding
 from distanon.data.faults import Fault
 from distanon.data.grid import decimals_seen, grid_limit
 from distanon.data.ports import Partition
@@ -215,7 +216,7 @@ def _given(
 def _hierarchy_faults(values: pa.Array, attribute: Attribute, start: int) -> list[Fault]:
     if attribute.hierarchy is None:
         return []
-    texts = values.cast(pa.large_string())
+    texts = codes.as_text(values)
     known = pa.array(attribute.hierarchy.values, pa.large_string())
     _, strange = categories.places(texts, known)
     if not strange.any():

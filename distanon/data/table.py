@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,6 +30,17 @@ class MemoryPartition:
     def read(self, columns: Sequence[str] | None = None) -> pa.Table:
         """The records in order."""
         return self.table if columns is None else self.table.select(list(columns))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Its own rows alone: a pickled slice would carry the whole table's buffers."""
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, self.table.schema) as writer:
+            writer.write_table(self.table)
+        return _unpickled, (sink.getvalue(), self.start)
+
+
+def _unpickled(stream: pa.Buffer, start: int) -> MemoryPartition:
+    return MemoryPartition(pa.ipc.open_stream(stream).read_all(), start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +80,10 @@ class Dataset:
 
     def read(self, columns: Sequence[str] | None = None) -> pa.Table:
         """All records, in one table."""
+        if not self.partitions:
+            names = [attribute.name for attribute in self.schema] if columns is None else columns
+            kinds = [(name, self.schema[name].arrow_type) for name in names]
+            return pa.schema(kinds).empty_table()
         return pa.concat_tables([partition.read(columns) for partition in self.partitions])
 
     def select(self, rows: NDArray[np.int64]) -> Dataset:
@@ -84,9 +100,8 @@ class Dataset:
 
 def cut(table: pa.Table, pieces: int) -> tuple[MemoryPartition, ...]:
     """A table in memory as at most `pieces` partitions of nearly equal size."""
-    borders = np.linspace(0, table.num_rows, max(1, pieces) + 1).round().astype(int).tolist()
+    count = max(1, min(pieces, table.num_rows))
+    borders = [table.num_rows * piece // count for piece in range(count + 1)]
     return tuple(
-        MemoryPartition(table.slice(low, high - low), low)
-        for low, high in pairwise(borders)
-        if high > low or table.num_rows == 0
+        MemoryPartition(table.slice(low, high - low), low) for low, high in pairwise(borders)
     )

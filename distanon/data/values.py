@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from distanon.data import categories, codes
-from distanon.data.codes import Coding
+from distanon.data.coding import Coding
 from distanon.data.domain import AttributeDomain
 from distanon.data.schema import Attribute, AttributeType
 from distanon.errors import InputError
@@ -47,7 +46,7 @@ def decode_column(
             array = _numbers_of(values, domain.coding, codes.value_type(kind), widen=widen)
     except ValueError as error:
         raise ValueError(f"column {attribute.name!r}: {error}") from None
-    return array if widen and array.type == pa.float64() else _as_type(array, kind)
+    return array if widen and array.type == pa.float64() else codes.as_type(array, kind)
 
 
 def _numeric_codes(
@@ -139,14 +138,3 @@ def _categories_of(
     if pa.types.is_dictionary(attribute.arrow_type):
         return pa.DictionaryArray.from_arrays(indices, known)
     return known.take(indices)
-
-
-def _as_type(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Plain or dictionary values in the type that the file had."""
-    if pa.types.is_run_end_encoded(kind):
-        return pc.run_end_encode(_as_type(array, kind.value_type), run_end_type=kind.run_end_type)
-    if not pa.types.is_dictionary(kind):
-        return array if array.type == kind else array.cast(kind)
-    if not pa.types.is_dictionary(array.type):
-        array = array.dictionary_encode()
-    return categories.as_dictionary(array.indices, array.dictionary, kind)
