@@ -91,6 +91,13 @@ class Counts:
         parts = (self.classes[kept], self.values[kept], self.counts[kept])
         return from_triplets(*parts, len(self), self.n_values)
 
+    def renumbered(self, number_of: NDArray[np.int64]) -> Counts:
+        """The same counts with value i called number_of[i], a permutation, shape (n_values,)."""
+        values = number_of[self.values]
+        order = np.lexsort((values, self.classes))
+        parts = (self.classes, values[order], self.counts[order])
+        return from_triplets(*parts, len(self), self.n_values)
+
 
 @dataclass(frozen=True, slots=True)
 class Ratios:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict
 
 from distanon.data.evidence import Evidence
+from distanon.data.schema import Schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,11 @@ class Promise(BaseModel):
     @abstractmethod
     def verify(self, evidence: Evidence) -> Verdict:
         """Checks the written release, read back from storage; knows nothing of the method."""
+
+    def faults(self, schema: Schema) -> list[str]:
+        """Why it can't be asked of a table with these columns: one line each, with its path."""
+        del schema
+        return []
 
     def asked(self) -> dict[str, Any]:
         """The parameters as they stand in the certificate."""

@@ -39,6 +39,14 @@ def test_leaving_a_value_out_keeps_the_numbers_of_the_classes():
     assert rest.classes.tolist() == [1]
 
 
+def test_renumbering_values_moves_the_columns():
+    matrix = np.array([[1, 2, 0], [0, 3, 4]])
+    renumbered = Counts.from_matrix(matrix).renumbered(np.array([2, 0, 1]))
+    expected = Counts.from_matrix(np.array([[2, 0, 1], [3, 4, 0]]))
+    assert (renumbered.values == expected.values).all()
+    assert (renumbered.counts == expected.counts).all()
+
+
 def test_sums_of_empty_segments_are_nothing():
     starts = np.array([0, 0, 2, 2, 3, 3])
     assert segment_sums(np.array([1, 2, 4]), starts).tolist() == [0, 3, 0, 4, 0]

@@ -1,0 +1,83 @@
+"""(alpha, k)-anonymity: k-anonymity in which no sensitive value fills a class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+
+from distanon.data.evidence import Evidence
+from distanon.kernels.counts import at_most, exact
+from distanon.promises.base import Verdict
+from distanon.promises.k_anonymity import KAnonymity
+from distanon.promises.sensitive import Counted, Judgement, Override, SensitivePromise, rounded
+
+
+class ColumnShare(Override):
+    """Shares allowed for one sensitive column."""
+
+    alpha: float | None = Field(default=None, gt=0, le=1)
+    values: tuple[str, ...] | None = Field(
+        default=None, description="The values to protect, as text; null: all of them."
+    )
+
+
+class AlphaK(SensitivePromise):
+    """Every class has at least k records, and no value has a larger share of it than α.
+
+    Missing and suppressed cells belong to the class but are no value.
+
+    Source: Wong, Li, Fu & Wang, KDD 2006, Definitions 2 and 3; there for one or several chosen
+        values, here for all unless `columns` chooses.
+    """
+
+    name: ClassVar[str] = "alpha_k"
+
+    alpha: float = Field(gt=0, le=1)
+    k: int = Field(ge=2)
+    columns: dict[str, ColumnShare] = Field(default_factory=dict)
+    values: tuple[str, ...] | None = Field(
+        default=None, description="The values to protect, as text; null: all of them."
+    )
+
+    def overrides(self) -> Mapping[str, ColumnShare]:
+        """Shares allowed for single columns."""
+        return self.columns
+
+    def verify(self, evidence: Evidence) -> Verdict:
+        """Judges the size of every class, then the share of every value in it."""
+        shares = super().verify(evidence)
+        sizes = KAnonymity(k=self.k).verify(evidence)
+        private: dict[str, Any] = dict(shares.private)
+        if sizes.private:
+            private["k_anonymity"] = sizes.private
+        return replace(
+            shares,
+            measured={**shares.measured, "k": sizes.measured["k"]},
+            kept=shares.kept and sizes.kept,
+            verified_from=sizes.verified_from,
+            reason="; ".join(filter(None, (sizes.reason, shares.reason))),
+            private=private,
+        )
+
+    def judge(self, counted: Counted) -> Judgement:
+        """Judges the shares of one attribute."""
+        protected = ~counted.codes.is_marker
+        if self.values is not None:
+            texts = counted.codes.values.cast(pa.string()).to_pylist()
+            protected &= np.array([text in self.values for text in texts], np.bool_)
+        counts = counted.counts.without(~protected)
+        sizes = counted.classes.sizes[counts.classes]
+        is_failing = np.zeros(len(counts), np.bool_)
+        breaks = ~at_most(counts.counts, sizes, exact(self.alpha))
+        is_failing[counts.classes[breaks]] = True
+        if len(counted.classes) == 0:
+            highest = None
+        else:
+            highest = rounded(float((counts.counts / sizes).max(initial=0.0)))
+        lack = f"give a value a share above {self.alpha:g}"
+        return Judgement(is_failing, lack, {"alpha": highest})

@@ -1,0 +1,56 @@
+"""Beta-likeness: no class makes a sensitive value much more likely than the whole release does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from distanon.kernels.counts import exact
+from distanon.kernels.distributions import likeness_gains
+from distanon.promises.sensitive import Counted, Judgement, Override, SensitivePromise, rounded
+
+
+class ColumnLikeness(Override):
+    """Likeness asked of one sensitive column."""
+
+    beta: float | None = Field(default=None, gt=0)
+    kind: Literal["basic", "enhanced"] | None = None
+
+
+class BetaLikeness(SensitivePromise):
+    """For every value whose share rises from p to q in a class, (q − p) / p ≤ β.
+
+    Enhanced: ≤ min(β, −ln p), so that frequent values gain less too. Missing and suppressed cells
+    are values like any other.
+
+    Source: Cao & Karras, PVLDB 5 (2012) 1388-1399, Definitions 2 and 3.
+    """
+
+    name: ClassVar[str] = "beta_likeness"
+
+    beta: float = Field(gt=0)
+    kind: Literal["basic", "enhanced"] = "enhanced"
+    columns: dict[str, ColumnLikeness] = Field(default_factory=dict)
+
+    def overrides(self) -> Mapping[str, ColumnLikeness]:
+        """Likeness asked of single columns."""
+        return self.columns
+
+    def judge(self, counted: Counted) -> Judgement:
+        """Judges one attribute."""
+        counts, reference = counted.counts, counted.counts.value_totals
+        gains = likeness_gains(counts, reference)
+        floats = gains.floats()
+        breaks = ~gains.at_most(exact(self.beta))
+        if self.kind == "enhanced":
+            shares = reference[counts.values] / reference.sum()
+            # A logarithm of a share is no decimal: the slack of entropies.
+            breaks |= (floats > 0.0) & (floats > -np.log(shares) + 1e-12)
+        is_failing = np.zeros(len(counts), np.bool_)
+        is_failing[counts.classes[breaks]] = True
+        highest = rounded(float(floats.max())) if len(floats) else None
+        lack = f"make a value more likely than {self.kind} {self.beta:g}-likeness allows"
+        return Judgement(is_failing, lack, {"beta": highest})

@@ -1,0 +1,56 @@
+"""linkage: how many records an intruder links to their originals, at the most."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+from pydantic import Field
+
+from distanon.data.evidence import Evidence
+from distanon.data.streams import Streams
+from distanon.promises.base import Promise, Verdict
+from distanon.promises.unchanged import unverified
+from distanon.runtime.crew import SerialCrew
+
+_SAMPLE = Streams(0)
+"""Draws the targets where there are many: any fixed sample does, and none is secret."""
+
+
+class Linkage(Promise):
+    """The identity attack links at most this share, by the upper end of its 95 % interval.
+
+    The worst of its variants counts: either direction, the optimal assignment, few attributes.
+
+    Source: methods.md, section D (promises, identity).
+    """
+
+    name: ClassVar[str] = "linkage"
+
+    at_most: float = Field(gt=0, le=1, description="Share of the records.")
+
+    def verify(self, evidence: Evidence) -> Verdict:
+        """Attacks the release; without originals and sources it can't be kept."""
+        if evidence.original is None or evidence.sources is None:
+            return unverified(self, "the originals and the source of each row")
+        from distanon.attacks import identity
+
+        found = identity.measure(evidence, crew=SerialCrew(), streams=_SAMPLE)
+        rates = [rate for rate in found if rate.ci_high is not None]
+        worst = max(rates, key=lambda rate: rate.ci_high or 0.0, default=None)
+        upper = 0.0 if worst is None or worst.ci_high is None else worst.ci_high
+        kept = upper <= self.at_most
+        # Two digits, rounded up but not beyond a limit that is kept.
+        shown = math.ceil(upper * 100) / 100
+        shown = min(shown, self.at_most) if kept else shown
+        rate, n = (worst.value, worst.n) if worst is not None else (0.0, 0)
+        return Verdict(
+            promise=self.name,
+            asked=self.asked(),
+            measured={"rate": round(rate, 2), "upper_limit": shown, "records": n},
+            kept=kept,
+            verified_from="release+private",
+            reason=""
+            if kept
+            else f"the identity attack links {rate:.2f}, with 95 % confidence at most {shown:g}",
+        )

@@ -1,0 +1,60 @@
+"""unchanged: how many records kept all their quasi-identifiers."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import pyarrow as pa
+from pydantic import Field
+
+from distanon.data.classes import equal_rows
+from distanon.data.evidence import Evidence
+from distanon.kernels.counts import exact
+from distanon.promises.base import Promise, Verdict
+
+
+class Unchanged(Promise):
+    """At most this share of the released rows has exactly its source's quasi-identifiers.
+
+    A missing cell that stays missing is unchanged; so is a number that only changed its type.
+
+    Source: methods.md, section D (promises).
+    """
+
+    name: ClassVar[str] = "unchanged"
+
+    at_most: float = Field(default=0.0, ge=0, le=1, description="Share of the released rows.")
+
+    def verify(self, evidence: Evidence) -> Verdict:
+        """Compares every row with its source; without originals and sources it can't be kept."""
+        if evidence.original is None or evidence.sources is None:
+            return unverified(self, "the originals and the source of each row")
+        columns = evidence.quasi_identifiers
+        originals = evidence.original_table.select(list(columns)).take(pa.array(evidence.sources))
+        same = equal_rows(evidence.release_table, originals, columns)
+        rows, count = len(same), int(same.sum())
+        limit = exact(self.at_most)
+        kept = count * limit.denominator <= limit.numerator * rows
+        listed = np.flatnonzero(same)[:100] + 1
+        return Verdict(
+            promise=self.name,
+            asked=self.asked(),
+            measured={"share": count / rows if rows else 0.0, "records": rows},
+            kept=kept,
+            verified_from="release+private",
+            reason="" if kept else f"{count} of {rows} records kept all their quasi-identifiers",
+            private={"rows": listed.tolist()} if count else {},
+        )
+
+
+def unverified(promise: Promise, needs: str) -> Verdict:
+    """The verdict on what these files can't show: asserted at best, so never kept by a gate."""
+    return Verdict(
+        promise=promise.name,
+        asked=promise.asked(),
+        measured={},
+        kept=False,
+        verified_from="asserted",
+        reason=f"not verified: that needs {needs}",
+    )
