@@ -27,7 +27,9 @@ def described(name: str | None = None) -> list[dict[str, Any]]:
 
 
 def _described(name: str, method: type[Method]) -> dict[str, Any]:
-    properties = method.model_json_schema()["properties"]
+    from distanon.spec import json_schema
+
+    properties = json_schema(method)["properties"]
     return {
         "name": name,
         "summary": method.summary,
@@ -38,7 +40,7 @@ def _described(name: str, method: type[Method]) -> dict[str, Any]:
                 "type": _kind(properties[parameter]),
                 "required": field.is_required(),
                 "default": None if field.default is PydanticUndefined else field.default,
-                "description": field.description or "",
+                "description": properties[parameter].get("description", ""),
             }
             for parameter, field in method.model_fields.items()
             if parameter != "name"

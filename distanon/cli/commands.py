@@ -161,9 +161,9 @@ def schema() -> None:
 
     Example: distanon schema > distanon.schema.json
     """
-    from distanon.spec import JobSpec
+    from distanon.spec import JobSpec, json_schema
 
-    print(json.dumps(JobSpec.model_json_schema(), indent=2, ensure_ascii=False))
+    print(json.dumps(json_schema(JobSpec), indent=2, ensure_ascii=False))
 
 
 @app.command()

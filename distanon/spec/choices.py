@@ -52,7 +52,7 @@ def _method(value: Any, _: Any) -> Method:
     if "name" not in settings:
         raise refused(f"the method's name is missing; expected one of {', '.join(METHODS)}")
     name = settings["name"]
-    if name not in METHODS:
+    if not isinstance(name, str) or name not in METHODS:
         raise refused(unknown(name, "method", METHODS, later=LATER_METHODS))
     return METHODS[name].model_validate(settings)
 
@@ -109,7 +109,8 @@ if TYPE_CHECKING:
     PromiseChoices = _PromiseParts
 else:
     PromiseChoices = create_model(
-        "Promises",
+        "PromiseChoices",
+        __module__=__name__,
         __base__=_PromiseParts,
         __doc__=_PromiseParts.__doc__,
         **{

@@ -112,7 +112,7 @@ def _attribute(
     inferred = infer_type(field.type)
     if column is None:
         role = default_role or Role.INSENSITIVE
-        return Attribute(field.name, role, inferred, field.type)
+        return Attribute(field.name, role, inferred, field.type, declared=False)
     kind = column.declared_type or inferred
     if column.numeric_settings and kind is not AttributeType.NUMERIC:
         settings = ", ".join(column.numeric_settings)
@@ -128,4 +128,5 @@ def _attribute(
         domain_bounds=column.domain_bounds,
         top_code=column.top_code,
         pseudonym_key=column.pseudonym_key(where),
+        declared=column.declared_type is not None,
     )
