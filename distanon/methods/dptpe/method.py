@@ -1,0 +1,290 @@
+"""DPTPE: records that stand out become their neighbors' mean, the others move a little."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from distanon.data.domain import Domain, scan
+from distanon.data.finishing import (
+    Decimals,
+    DomainRule,
+    Finishing,
+    finishing,
+    released_type,
+)
+from distanon.data.ports import Partition
+from distanon.data.release import Release
+from distanon.data.schema import Role, Schema
+from distanon.data.space import AttributeSpace, Scale, zscore_spreads
+from distanon.data.table import Dataset
+from distanon.errors import InfeasibleError, SpecError
+from distanon.kernels.neighbors import NeighborIndex, Points, Ties, distinct
+from distanon.methods.base import Context, Method
+from distanon.methods.dptpe.kinds import Rule, gets_mean, is_dispersed
+from distanon.methods.dptpe.passes import Traits, choose_sigma, survey
+from distanon.methods.dptpe.perturbation import Draw
+from distanon.methods.dptpe.publication import Counts, Plan, publish
+from distanon.methods.dptpe.substitutes import find_substitutes
+from distanon.promises.base import Promise
+from distanon.runtime.crew import Shared
+
+Floats = NDArray[np.float64]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class DPTPE(Method):
+    """Data perturbation by neighborhood topological potential entropy.
+
+    Source: Zhang, Yang, Zhang and Xie, clustering-oriented data perturbation based on node
+    neighborhood topological potential entropy, Definitions 1 to 8, Algorithms 1 and 2;
+    potential after Gan et al., Journal of Software 20 (2009) 2241-2254.
+    Deviation: records that domain and rounding put back are changed after all; numbers stay in
+    the domain and on the grid; ties are included; directions are uniform. Each has an option
+    that gives the paper's letter.
+    """
+
+    summary: ClassVar[str] = (
+        "records whose neighborhood entropy stands out become their neighbors' mean, the others "
+        "move at random inside their gap: clusterings and neighborhoods survive"
+    )
+    limits: ClassVar[str] = (
+        "most released records stay nearer to their source than to any other, so whoever knows a "
+        "person's values finds them again; use it for analysts who are bound, not for the public"
+    )
+    keeps: ClassVar[frozenset[str]] = frozenset({"unchanged", "linkage"})
+
+    name: Literal["dptpe"] = "dptpe"
+    k: int = Field(10, ge=1, description="records in a neighborhood; no promise of k-anonymity")
+    t: Positive = Field(
+        1.0, description="a record is dispersed above t times its neighbors' mean entropy"
+    )
+    sigma: Positive | Literal["auto"] = Field(
+        "auto", description="width of influence in scaled units; auto: least potential entropy"
+    )
+    scale: Scale = Field("range", description="how attributes are made comparable")
+    ties: Ties = Field("include", description="all records tied at the k-th distance, or k exactly")
+    rule: Rule = Field(
+        "dispersed",
+        description="which records get their neighbors' mean: dispersed (the paper's), reversed, "
+        "random, or krad (those in the densest places; keeps more neighborhoods)",
+    )
+    rsn: Draw = Field(
+        "sphere", description="direction of random moves: uniform, the paper's, or in the ball"
+    )
+    rsn_nominal: float = Field(
+        0.2, ge=0, le=1, description="chance that a compact record takes a neighbor's category"
+    )
+    domain: DomainRule = Field(
+        "clip", description="numbers beyond `domain_bounds` or the k-th extremes: clip or reflect"
+    )
+    decimals: Decimals = Field(
+        "grid", description="digits of changed numbers: the column's own, or all (experiments)"
+    )
+    on_unchanged: Literal["neighbors_mean", "keep"] = Field(
+        "neighbors_mean", description="what becomes of records that rounding put back"
+    )
+    min_displacement: float = Field(
+        0.0, ge=0, allow_inf_nan=False, description="least distance from the source, scaled units"
+    )
+
+    def default_promises(self) -> Mapping[str, Promise]:
+        """No record unchanged, unless unchanged records are to be kept."""
+        if self.on_unchanged == "keep":
+            return {}
+        from distanon.promises.unchanged import Unchanged
+
+        return {"unchanged": Unchanged(at_most=0)}
+
+    def check(self, dataset: Dataset) -> None:
+        """Refuses fewer than k + 2 records: the gap behind the k-th neighbor needs k + 1 others.
+
+        Raises:
+            SpecError: there are no quasi-identifiers.
+            InfeasibleError: too few records; names the largest k that works.
+        """
+        if not dataset.schema.quasi_identifiers:
+            raise SpecError(
+                "input.table.columns: dptpe changes quasi-identifiers, and no column is one; "
+                "give at least one column the role quasi_identifier"
+            )
+        records = len(dataset)
+        if records >= self.k + 2:
+            return
+        most = records - 2
+        advice = f"the largest k that works is {most}" if most >= 1 else "no k works below 3"
+        raise InfeasibleError(
+            f"method.k {self.k}: expected at least k + 2 = {self.k + 2} records in "
+            f"{dataset.source}, got {records}; {advice}"
+        )
+
+    def release(
+        self, dataset: Dataset, promises: Mapping[str, Promise], context: Context
+    ) -> Release:
+        """Perturbs every record; partitions are read and written by the workers.
+
+        Raises:
+            InfeasibleError: some records can't be changed, and `unchanged` is promised; or none
+                can be moved as far as `min_displacement` asks.
+        """
+        space, values = self._encoded(dataset, scan(dataset), context)
+        points = distinct(space.embed(values))
+        self._check_promises(points, promises, context)
+        finish = finishing(
+            space.attributes, space.domains, values, self.k, self.domain, self.decimals
+        )
+        sigma = choose_sigma(points, context.streams) if self.sigma == "auto" else self.sigma
+        index = context.crew.put(NeighborIndex.build(points))
+        own = values[points.records[points.starts[:-1]]]
+        settings = (self.k, self.ties, sigma, self.rsn_nominal)
+        traits, swaps = survey(context, index, points, own, space, settings)
+        plan = self._plan(dataset.schema, context, index, points, own, space, finish, traits, swaps)
+        pieces, counts = _published(plan, dataset, context)
+        _refuse_unchanged(counts, promises, len(dataset), can_keep=self.on_unchanged == "keep")
+        self._note(plan, traits, context)
+        dispersed = int(is_dispersed(traits.dispersion, self.t)[points.point_of].sum())
+        return Release(
+            pieces,
+            plan.schema,
+            {
+                "records": len(dataset),
+                "dispersed": dispersed,
+                "compact": len(dataset) - dispersed,
+                "given_neighbors_mean": int(plan.gets_mean.sum()),
+                **counts.as_mapping(),
+            },
+            {"sigma": sigma, "spreads": dict(zip(space.names, space.spreads, strict=True))},
+        )
+
+    def _encoded(
+        self, dataset: Dataset, domain: Domain, context: Context
+    ) -> tuple[AttributeSpace, Floats]:
+        """The space of the quasi-identifiers, and all records' values in it, (n, q)."""
+        attributes = dataset.schema.quasi_identifiers
+        space = AttributeSpace.of(attributes, domain)
+        parts = context.crew.map(
+            _encode, dataset.partitions, shared=context.crew.put(space), phase="reading"
+        )
+        values = np.asfortranarray(np.concatenate(list(parts)))
+        if self.scale != "range":
+            spreads = zscore_spreads(values) if self.scale == "zscore" else None
+            space = AttributeSpace.of(attributes, domain, self.scale, spreads)
+        return space, values
+
+    def _check_promises(
+        self, points: Points, promises: Mapping[str, Promise], context: Context
+    ) -> None:
+        """Refuses what can't be kept, before neighbors are searched."""
+        at_most = _at_most(promises)
+        if len(points) == 1 and at_most is not None and at_most < 1:
+            raise InfeasibleError(
+                "promises.unchanged: all records have the same quasi-identifiers, so there is "
+                "nothing that one could be changed into; remove the promise with "
+                "`promises: {unchanged: null}`, or give more columns the role quasi_identifier"
+            )
+        if self.on_unchanged == "keep" and at_most is not None:
+            context.progress.note(
+                "on_unchanged: keep leaves records that rounding put back as they are, so the "
+                "promise `unchanged` may fail when the release is verified"
+            )
+
+    def _plan(
+        self,
+        schema: Schema,
+        context: Context,
+        index: Shared,
+        points: Points,
+        own: Floats,
+        space: AttributeSpace,
+        finish: Finishing,
+        traits: Traits,
+        swaps: Floats,
+    ) -> Plan:
+        """What is done with each record."""
+        dispersed = is_dispersed(traits.dispersion, self.t)
+        substitutes = None
+        if self.on_unchanged != "keep":
+            substitutes = find_substitutes(
+                context, index, points, own, traits.means, finish, space, self.min_displacement
+            )
+        return Plan(
+            self._released(schema),
+            self.decimals == "full" or self.domain == "free",
+            space,
+            finish,
+            context.streams,
+            self.rsn,
+            self.min_displacement,
+            points.point_of,
+            gets_mean(self.rule, dispersed, traits.radius, points, context.streams),
+            traits.means,
+            traits.reach,
+            swaps,
+            substitutes,
+        )
+
+    def _released(self, schema: Schema) -> Schema:
+        """The schema of the release."""
+        return Schema(
+            tuple(
+                replace(a, arrow_type=released_type(a, self.domain, self.decimals))
+                if a.role == Role.QUASI_IDENTIFIER
+                else a
+                for a in schema
+            )
+        )
+
+    def _note(self, plan: Plan, traits: Traits, context: Context) -> None:
+        """Warnings that the user must see."""
+        dominated = int((plan.gets_mean & traits.dominated[plan.point_of]).sum())
+        if dominated:
+            context.progress.note(
+                f"one record makes over half of a neighbors' mean in {dominated} of "
+                f"{int(plan.gets_mean.sum())} records that got one: who knows the others reads "
+                "it off; consider `top_code`, or a larger k"
+            )
+        if self.rsn_nominal == 0 and plan.space.nominal.any():
+            context.progress.note(
+                "rsn_nominal: 0 keeps the nominal values of compact records as they are"
+            )
+
+
+def _encode(space: AttributeSpace, partition: Partition) -> Floats:
+    return space.encode(partition.read(space.names))
+
+
+def _published(
+    plan: Plan, dataset: Dataset, context: Context
+) -> tuple[tuple[Partition, ...], Counts]:
+    """The written pieces and the counts of all."""
+    items = [(partition, context.scratch) for partition in dataset.partitions]
+    shared = context.crew.put(plan)
+    results = list(context.crew.map(publish, items, shared=shared, phase="release"))
+    return tuple(piece for piece, _ in results), Counts.total([counts for _, counts in results])
+
+
+def _at_most(promises: Mapping[str, Promise]) -> float | None:
+    """The share of records that may stay unchanged; None where nothing is promised."""
+    from distanon.promises.unchanged import Unchanged
+
+    promise = promises.get("unchanged")
+    return float(promise.at_most) if isinstance(promise, Unchanged) else None
+
+
+def _refuse_unchanged(
+    counts: Counts, promises: Mapping[str, Promise], records: int, *, can_keep: bool
+) -> None:
+    """Refuses records that nothing inside the domain could change."""
+    at_most = _at_most(promises)
+    if can_keep or at_most is None or counts.unchanged <= at_most * records:
+        return
+    raise InfeasibleError(
+        f"promises.unchanged: {counts.unchanged} of {records} records can't be changed, since no "
+        "other value is left inside the domain; widen `domain_bounds`, set `method.domain: free`, "
+        "or remove the promise with `promises: {unchanged: null}`"
+    )

@@ -1,0 +1,185 @@
+"""The release, partition by partition: perturb, finish, make sure of a change, write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from distanon.data.finishing import Finishing, is_unchanged
+from distanon.data.ports import Partition, Scratch
+from distanon.data.release import publishable
+from distanon.data.schema import SOURCE, Schema
+from distanon.data.space import AttributeSpace
+from distanon.data.streams import Streams
+from distanon.methods.dptpe.perturbation import Draw, moves
+from distanon.methods.dptpe.substitutes import Source, Substitutes, is_far_enough
+
+Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All that a worker needs to release a partition: n records, u points, q attributes.
+
+    Attributes:
+        schema: of the release.
+        widens: whether integers and decimals become float64.
+        space: of the quasi-identifiers.
+        finishing: what becomes of perturbed values.
+        streams: all randomness.
+        draw: how a compact record's move is divided among attributes.
+        min_displacement: δ, at least 0.
+        point_of: int64 (n,).
+        gets_mean: bool (n,): replaced by the neighbors' mean; the others move a little.
+        means: float64 (u, q).
+        reach: float64 (u,), R.
+        swaps: float64 (n, nominal attributes), the category to take; NaN: none.
+        substitutes: what too little changed records get; None: they are kept.
+    """
+
+    schema: Schema
+    widens: bool
+    space: AttributeSpace
+    finishing: Finishing
+    streams: Streams
+    draw: Draw
+    min_displacement: float
+    point_of: NDArray[np.int64]
+    gets_mean: Booleans
+    means: Floats
+    reach: Floats
+    swaps: Floats
+    substitutes: Substitutes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many records met which fate; public.
+
+    Attributes:
+        unchanged_before_fallback: equal to their originals after domain and rounding.
+        replaced_by_neighbors_mean: too little changed, and given their neighbors' mean.
+        replaced_by_nearest_differing: likewise, given the nearest differing record's values.
+        unchanged: equal to their originals in the release.
+        out_of_domain_before: with a number out of bounds before these were applied.
+        kept_nominal: released with all nominal values of their originals.
+    """
+
+    unchanged_before_fallback: int
+    replaced_by_neighbors_mean: int
+    replaced_by_nearest_differing: int
+    unchanged: int
+    out_of_domain_before: int
+    kept_nominal: int
+
+    def as_table(self) -> pa.Table:
+        """One row, for the scratch."""
+        return pa.table({field.name: [getattr(self, field.name)] for field in fields(self)})
+
+    def as_mapping(self) -> Mapping[str, int]:
+        """By name."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @staticmethod
+    def total(parts: list[Counts]) -> Counts:
+        """Of all partitions."""
+        return Counts(*(sum(getattr(part, f.name) for part in parts) for f in fields(Counts)))
+
+
+def publish(plan: Plan, item: tuple[Partition, Scratch]) -> tuple[Partition, Counts]:
+    """Writes the release of one partition, unless an earlier attempt did.
+
+    Returns:
+        The written piece, in record order with `SOURCE` as its last column, and its counts.
+    """
+    partition, scratch = item
+    where = f"{partition.start}-{partition.stop}"
+    counted, written = scratch.find(f"dptpe-counts-{where}"), scratch.find(f"dptpe-{where}")
+    if counted is not None and written is not None:
+        (row,) = counted.read().to_pylist()
+        return written, Counts(**row)
+    table = partition.read()
+    original = plan.space.encode(table)
+    perturbed = perturb(plan, partition.start, original)
+    released, counts = settle(plan, partition.start, original, perturbed)
+    scratch.write(f"dptpe-counts-{where}", counts.as_table())
+    return scratch.write(f"dptpe-{where}", _assembled(plan, table, released, partition)), counts
+
+
+def perturb(plan: Plan, start: int, original: Floats) -> Floats:
+    """The records from number `start` on, perturbed, before domain and rounding.
+
+    Args:
+        plan: of the whole table.
+        start: number of the first record.
+        original: float64, shape (m, q), in codes.
+
+    Returns:
+        float64, shape (m, q): the neighbors' mean, or the record after its random move.
+
+    Source: Algorithms 1 and 2.
+    """
+    space, rows = plan.space, slice(start, start + len(original))
+    point = plan.point_of[rows]
+    perturbed = original.copy()
+    moving = np.flatnonzero(~space.nominal & ~space.constant)
+    movable = ~np.isnan(original[:, moving])
+    drawn = moves(plan.streams, start, plan.reach[point], movable, plan.draw, plan.min_displacement)
+    spreads = np.array(space.spreads)[moving]
+    perturbed[:, moving] = original[:, moving] + drawn * spreads
+    nominal = np.flatnonzero(space.nominal)
+    swaps = plan.swaps[rows]
+    # Nothing else in the record can move: it takes its neighbors' categories.
+    moves_any: Booleans = np.any(movable, axis=1)
+    swaps = np.where(moves_any[:, None], swaps, plan.means[np.ix_(point, nominal)])
+    perturbed[:, nominal] = np.where(np.isnan(swaps), original[:, nominal], swaps)
+    replaced = plan.gets_mean[rows]
+    perturbed[replaced] = plan.means[point[replaced]]
+    return perturbed
+
+
+def settle(plan: Plan, start: int, original: Floats, perturbed: Floats) -> tuple[Floats, Counts]:
+    """Perturbed records inside domain and grid, substitutes where they changed too little.
+
+    Args:
+        plan: of the whole table.
+        start: number of the first record.
+        original: float64, shape (m, q), in codes.
+        perturbed: float64, shape (m, q).
+
+    Returns:
+        What is released, float64 of shape (m, q), and the counts of these records.
+    """
+    released, outside = plan.finishing.finish(original, perturbed)
+    before = is_unchanged(original, released)
+    source = np.zeros(len(original), dtype=np.int8)
+    if plan.substitutes is not None:
+        near = ~is_far_enough(original, released, plan.space, plan.min_displacement)
+        point = plan.point_of[start : start + len(original)]
+        source = np.where(near, plan.substitutes.source[point], Source.NONE)
+        given = source != Source.NONE
+        released[given] = plan.substitutes.values[point[given]]
+    nominal = plan.space.nominal
+    kept = is_unchanged(original[:, nominal], released[:, nominal]) & bool(nominal.any())
+    return released, Counts(
+        int(before.sum()),
+        int((source == Source.NEIGHBORS_MEAN).sum()),
+        int((source == Source.NEAREST_DIFFERING).sum()),
+        int(is_unchanged(original, released).sum()),
+        int(outside.sum()),
+        int(kept.sum()),
+    )
+
+
+def _assembled(plan: Plan, table: pa.Table, released: Floats, partition: Partition) -> pa.Table:
+    """The published columns with the released values, and the source records' numbers."""
+    columns = plan.space.decode(released, widen=plan.widens)
+    for name, column in zip(plan.space.names, columns, strict=True):
+        table = table.set_column(table.column_names.index(name), name, column)
+    numbers = pa.array(np.arange(partition.start, partition.stop, dtype=np.int64))
+    return publishable(table, plan.schema).append_column(SOURCE, numbers)

@@ -1,0 +1,162 @@
+"""What a record gets that its own perturbation did not change enough.
+
+The neighbors' mean comes first; where that is the record itself, or too near, the values of the
+nearest record that differs. Both depend on the point alone, so equal records share them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distanon.data.finishing import Finishing, is_unchanged
+from distanon.data.space import AttributeSpace
+from distanon.errors import InfeasibleError
+from distanon.kernels.neighbors import Neighborhoods, Points
+from distanon.methods.base import Context
+from distanon.runtime.crew import Shared
+from distanon.sharded.neighbors import nearest
+
+Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+
+_FIRST = 8  # candidates asked for at first; doubled until one differs
+_ENTRIES = 4_000_000  # candidates looked at in one go
+_SLACK = 1e-9
+
+
+class Source(IntEnum):
+    """Where a point's substitute comes from."""
+
+    NONE = 0
+    NEIGHBORS_MEAN = 1
+    NEAREST_DIFFERING = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Substitutes:
+    """The substitute of each of u points.
+
+    Attributes:
+        values: float64 (u, q), finished, in codes.
+        source: int8 (u,), of `Source`.
+    """
+
+    values: Floats
+    source: NDArray[np.int8]
+
+
+def is_far_enough(
+    original: Floats, released: Floats, space: AttributeSpace, min_displacement: float
+) -> Booleans:
+    """Which records differ from their originals, by the least displacement where one is asked.
+
+    Args:
+        original: float64, shape (m, q), in codes.
+        released: float64, shape (m, q), finished.
+        space: whose scale the displacement is measured in.
+        min_displacement: at least 0.
+
+    Returns:
+        bool, shape (m,).
+    """
+    differs = ~is_unchanged(original, released)
+    if min_displacement == 0:
+        return differs
+    apart = displacements(space, original, released)
+    enough: Booleans = differs & (apart >= min_displacement * (1.0 - _SLACK))
+    return enough
+
+
+def displacements(space: AttributeSpace, original: Floats, released: Floats) -> Floats:
+    """How far each record moved, in scaled units: float64, shape (m,), squares in column order."""
+    before, after = space.embed(original), space.embed(released)
+    squares = np.zeros(len(before))
+    for old, new in zip(before.T, after.T, strict=True):
+        gap = new - old
+        gap = np.where(np.isnan(gap), np.isnan(old) ^ np.isnan(new), gap)
+        squares += np.square(gap)
+    root: Floats = np.sqrt(squares)
+    return root
+
+
+def find_substitutes(
+    context: Context,
+    index: Shared,
+    points: Points,
+    values: Floats,
+    means: Floats,
+    finishing: Finishing,
+    space: AttributeSpace,
+    min_displacement: float,
+) -> Substitutes:
+    """The substitute of every point.
+
+    Args:
+        context: crew and blocks.
+        index: a NeighborIndex over the points, as the crew put it.
+        points: the u distinct points.
+        values: float64 (u, q), their values in codes.
+        means: float64 (u, q), their neighbors' mean, median or mode.
+        finishing: what a value becomes before it is released.
+        space: of the attributes.
+        min_displacement: what a substitute must be away from the record, at least 0.
+
+    Returns:
+        For each point the mean or else the nearest differing record's values, finished; source
+        NONE where nothing that may be released differs.
+
+    Raises:
+        InfeasibleError: nothing lies as far as `min_displacement` from some record.
+    """
+    finished, _ = finishing.finish(values, means)
+    source = np.full(len(points), Source.NEIGHBORS_MEAN, dtype=np.int8)
+    pending = np.flatnonzero(~is_far_enough(values, finished, space, min_displacement))
+    source[pending] = Source.NONE
+    n = len(points.point_of)
+    # Copies come first and never differ: a point asks for its copies and as many more.
+    needs = points.counts + _FIRST
+    while pending.size:
+        least = int(needs[pending].min())
+        asked = pending[needs[pending] <= 2 * least][: max(1, _ENTRIES // least)]
+        k = min(n, int(needs[asked].max()))
+        lists = nearest(context.crew, index, points.rows[asked], k, "truncate", context.blocks)
+        place, candidate = _first_far_enough(
+            lists, asked, values, finishing, space, min_displacement
+        )
+        finished[asked[place]] = candidate
+        source[asked[place]] = Source.NEAREST_DIFFERING
+        needs[asked] = 2 * k
+        if k == n and min_displacement and len(place) < len(asked):
+            raise InfeasibleError(
+                f"method.min_displacement {min_displacement}: expected a distance at which other "
+                "records lie, got one that no value inside the domain reaches for some records; "
+                "lower it, or widen `domain_bounds`"
+            )
+        done = asked if k == n else asked[place]
+        pending = np.setdiff1d(pending, done, assume_unique=True)
+    return Substitutes(finished, source)
+
+
+def _first_far_enough(
+    lists: Neighborhoods,
+    asked: NDArray[np.int64],
+    values: Floats,
+    finishing: Finishing,
+    space: AttributeSpace,
+    min_displacement: float,
+) -> tuple[NDArray[np.int64], Floats]:
+    """The nearest candidate of each query that may be released and lies far enough.
+
+    Returns:
+        Which queries have one, int64 (s,), and its finished values, float64 (s, q).
+    """
+    row = np.repeat(np.arange(len(lists)), np.diff(lists.starts))
+    own = values[asked[row]]
+    candidates, _ = finishing.finish(own, values[lists.points])
+    good = np.flatnonzero(is_far_enough(own, candidates, space, min_displacement))
+    place, first = np.unique(row[good], return_index=True)
+    return place, candidates[good[first]]
