@@ -34,6 +34,25 @@ class AttributeType(StrEnum):
     BINARY = "binary"
 
 
+def infer_type(arrow_type: pa.DataType) -> AttributeType:
+    """How a column's values are compared where nothing is declared.
+
+    Numbers, dates and times are numeric, booleans binary, dictionaries with an order ordinal, all
+    else nominal: text, and dictionaries of numbers too, whose numbers are codes.
+    """
+    if pa.types.is_boolean(arrow_type):
+        return AttributeType.BINARY
+    if pa.types.is_dictionary(arrow_type):
+        return AttributeType.ORDINAL if arrow_type.ordered else AttributeType.NOMINAL
+    is_number = (
+        pa.types.is_integer(arrow_type)
+        or pa.types.is_floating(arrow_type)
+        or pa.types.is_decimal(arrow_type)
+        or pa.types.is_temporal(arrow_type)
+    )
+    return AttributeType.NUMERIC if is_number else AttributeType.NOMINAL
+
+
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """One column.
