@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from distanon.data.classes import Classes, equivalence_classes, is_text
+from distanon.data.domain import Domain, scan
 from distanon.data.schema import Attribute, Schema
+from distanon.data.space import AttributeSpace
 from distanon.data.table import Dataset
 from distanon.errors import InputError
-
-if TYPE_CHECKING:
-    from distanon.data.domain import Domain
-    from distanon.data.space import AttributeSpace
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,9 +97,6 @@ class Evidence:
             InputError: a numeric column was generalized to text, or is not in the release.
         """
         attributes = self._comparable
-        from distanon.data.domain import scan
-        from distanon.data.space import AttributeSpace
-
         if self.original is None:
             return self._analyst_space
         domain = self.domain or scan(_projected(self.original, attributes))
@@ -179,9 +173,6 @@ class Evidence:
 
     @cached_property
     def _analyst_space(self) -> AttributeSpace:
-        from distanon.data.domain import scan
-        from distanon.data.space import AttributeSpace
-
         attributes = tuple(
             replace(attribute, arrow_type=self.release.schema[attribute.name].arrow_type)
             for attribute in self._comparable

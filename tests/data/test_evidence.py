@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from distanon.data.domain import scan
 from distanon.data.evidence import Evidence
 from distanon.data.schema import Attribute, AttributeType, Role, Schema
 from distanon.data.table import Dataset, cut
@@ -84,3 +85,48 @@ def test_generalized_text_has_classes_but_no_distances():
 def test_a_column_that_the_release_lacks_is_named():
     with pytest.raises(InputError, match="column 'city' of the original is not in the release"):
         _ = Evidence(dataset(x=[1.0]), ORIGINAL).release_points
+
+
+def test_both_sides_are_points_in_the_scale_of_the_original():
+    evidence = Evidence(RELEASE, ORIGINAL, SOURCES)
+    # x ranges over 0 … 10 in the original, so 20 lies at 2; the city is worth 1 in all
+    assert evidence.original_values[:, 0].tolist()[:3] == [0.0, 10.0, 5.0]
+    assert np.isnan(evidence.original_values[3, 0])
+    assert np.ptp(evidence.release_points[:, 0]) == pytest.approx(1.9)
+    moved = np.linalg.norm(evidence.release_points[2] - evidence.original_points[1])
+    assert moved == pytest.approx(1.0)
+    swapped = np.linalg.norm(evidence.original_points[0] - evidence.original_points[1])
+    assert swapped == pytest.approx(np.sqrt(2.0))
+
+
+def test_the_analyst_scales_by_the_release_alone():
+    evidence = Evidence(RELEASE, ORIGINAL, SOURCES)
+    assert np.ptp(evidence.analyst_points[:, 0]) == pytest.approx(1.0)
+    alone = Evidence(RELEASE)
+    assert (alone.release_points == evidence.analyst_points).all()
+
+
+def test_aligned_originals_stand_beside_their_release_rows():
+    evidence = Evidence(RELEASE, ORIGINAL, SOURCES)
+    assert evidence.aligned()[:, 0].tolist() == [0.0, 5.0, 10.0]
+
+
+def test_a_domain_that_is_given_is_not_scanned_again():
+    wide = dataset(x=[0.0, 100.0], city=["a", "b"], s=["u", "v"])
+    domain = scan(wide)
+    # the categories of the original go beyond it, so use columns of numbers alone
+    numbers = Evidence(dataset(x=[1.0, 2.0]), dataset(x=[1.0, 3.0]), np.array([0, 1]), domain)
+    assert np.ptp(numbers.original_points[:, 0]) == pytest.approx(0.02)
+
+
+def test_integers_that_became_floats_still_compare():
+    original = dataset(x=[1, 2, 4])
+    evidence = Evidence(dataset(x=[1.5, 2.0, 3.0]), original, np.arange(3))
+    assert evidence.release_values[:, 0].tolist() == [1.5, 2.0, 3.0]
+    assert (evidence.aligned()[:, 0] - evidence.release_values[:, 0]).tolist() == [-0.5, 0.0, 1.0]
+
+
+def test_sensitive_columns_make_no_classes():
+    assert Evidence(RELEASE).classes.sizes.tolist() == [1, 1, 1]
+    same = dataset(x=[1.0, 1.0], city=["a", "a"], s=["u", "v"])
+    assert Evidence(same).classes.sizes.tolist() == [2]
