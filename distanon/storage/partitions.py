@@ -74,12 +74,30 @@ class ParquetPartition:
 
 
 def conform(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The same values under the table's own schema: metadata gone, null-typed columns typed."""
+    """The same values in the types of `schema`, without metadata.
+
+    Parquet has no seconds, no 64-bit dates and dictionaries of text alone, and a part may have a
+    column that is all missing: those take on the type that the whole table has.
+    """
     columns = [
-        column.cast(field.type) if pa.types.is_null(column.type) else column
-        for column, field in zip(table.columns, schema, strict=True)
+        _retyped(column, field.type) for column, field in zip(table.columns, schema, strict=True)
     ]
     return pa.table(columns, schema=schema)
+
+
+def _retyped(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    if column.type == kind:
+        return column
+    if pa.types.is_null(column.type):
+        return pa.chunked_array([pa.nulls(len(column), kind)])
+    if not pa.types.is_dictionary(kind):
+        return column.cast(kind)
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    encoded = column.cast(kind.value_type).combine_chunks().dictionary_encode()
+    indices = encoded.indices.cast(kind.index_type)
+    array = pa.DictionaryArray.from_arrays(indices, encoded.dictionary, ordered=kind.ordered)
+    return pa.chunked_array([array], kind)
 
 
 def cut_ranges(

@@ -169,7 +169,7 @@ def _file_system(
         skip_instance_cache=True,
         use_listings_cache=False,
         endpoint_url=endpoint_url,
-        config_kwargs={"retries": {"mode": "standard", "max_attempts": _ATTEMPTS}},
+        config_kwargs={"retries": {"mode": "standard", "total_max_attempts": _ATTEMPTS}},
         s3_additional_kwargs=_encryption(sse),
     )
     system.retries = _REPEATS

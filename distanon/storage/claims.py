@@ -1,0 +1,159 @@
+"""Who may write to an output, and what there is ours to delete.
+
+`_CLAIM` is created exclusively and holds the attempt's nonce, nothing else. Whose it is can be
+told only with the private prefix of its run, and so only that run's own commands (`resume`,
+`clean`, a new `run` with the same private prefix) may take it away, once the attempt is dead.
+A claim is never taken away for its age: two runs that both believed the other dead would mix
+their files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path, PurePosixPath
+
+from distanon.errors import AccessError, OutputExistsError
+from distanon.storage.entry import Entry
+from distanon.storage.liveness import read_life
+from distanon.storage.local import LocalFiles
+from distanon.storage.store import Store
+
+CLAIM = "_CLAIM"
+SUCCESS = "_SUCCESS"
+DOCUMENT = "release.json"
+PUBLIC_REPORT = "report-public.html"
+
+_NONCE = re.compile(r"^[0-9a-f]{32}$")
+_OURS = re.compile(
+    r"^((data|nodes|edges|supernodes|superedges)/part-\d{5}\.(parquet|csv)"
+    rf"|graph\.graphml|{re.escape(DOCUMENT)}|{re.escape(PUBLIC_REPORT)})$"
+)
+
+
+def holder(output: Store, mark: str = CLAIM) -> str | None:
+    """The nonce in `_CLAIM` or `_SUCCESS`; None where there is none, "" where it is not ours."""
+    if not output.exists(mark):
+        return None
+    try:
+        nonce = str(json.loads(output.read(mark))["attempt"])
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return nonce if _NONCE.match(nonce) else ""
+
+
+def mark_content(nonce: str) -> bytes:
+    """What `_CLAIM` and `_SUCCESS` hold."""
+    return json.dumps({"attempt": nonce}).encode()
+
+
+def claim(output: Store, private: Store, nonce: str) -> None:
+    """Makes the output this attempt's alone, or finds that it is.
+
+    Raises:
+        OutputExistsError: it is another's.
+    """
+    for _ in range(2):
+        if output.write(CLAIM, mark_content(nonce), create=True):
+            return
+        other = holder(output)
+        if other == nonce:
+            return
+        if other is not None:
+            release_dead_claim(output, private, other)
+    raise claimed(output)
+
+
+def claimed(output: Store) -> OutputExistsError:
+    """The error for an output that another attempt writes to."""
+    return OutputExistsError(
+        f"{output.url}: another run has claimed this output and has not finished. Wait for it, or, "
+        "if it is dead, `distanon resume` it or `distanon clean` its private prefix; or choose "
+        "another output"
+    )
+
+
+def release_dead_claim(output: Store, private: Store, nonce: str) -> None:
+    """Takes away the claim of a dead attempt of this private prefix, and its partial release.
+
+    Raises:
+        OutputExistsError: the claim is of a live attempt, or of another run.
+    """
+    life = read_life(private.child(f"staging/{nonce}")) if nonce else None
+    if life is None or life.is_live:
+        raise claimed(output)
+    if holder(output, SUCCESS) is None:
+        delete_release(output)
+    if holder(output) == nonce:
+        output.delete(CLAIM)
+
+
+def delete_release(output: Store) -> None:
+    """Deletes a release, whole or partial: first what makes it valid, then its files."""
+    output.delete(SUCCESS)
+    for entry in output.list(leftovers=True):
+        if is_ours(entry):
+            output.delete(entry.name)
+
+
+def is_ours(entry: Entry) -> bool:
+    """Whether a file below an output has a name that a release's files have."""
+    return bool(_OURS.match(entry.name)) or LocalFiles.is_temporary(entry.name)
+
+
+def refuse_occupied(output: Store, private: Store, *, overwrite: bool) -> None:
+    """Refuses an output that can't be written to, before anything starts.
+
+    Raises:
+        OutputExistsError: it holds a release (unless it may be overwritten), other files, or
+            another run's claim.
+    """
+    entries = [entry for entry in output.list() if entry.name not in (CLAIM, SUCCESS)]
+    other = holder(output)
+    if other is not None:
+        life = read_life(private.child(f"staging/{other}")) if other else None
+        if life is None or life.is_live:
+            raise claimed(output)
+    is_release = any(entry.name == DOCUMENT for entry in entries)
+    foreign = [
+        entry
+        for entry in entries
+        if not PurePosixPath(entry.name).name.startswith(".")
+        and not (is_ours(entry) and (is_release or other is not None))
+    ]
+    if foreign:
+        raise OutputExistsError(
+            f"{output.url}: holds files that are no release of distanon, such as "
+            f"{foreign[0].name}; choose an empty place"
+        )
+    if not overwrite and (holder(output, SUCCESS) is not None or (is_release and other is None)):
+        raise OutputExistsError(
+            f"{output.url}: holds a release; choose another output, or pass --overwrite to "
+            "replace it"
+        )
+
+
+def probe(place: Store, nonce: str) -> None:
+    """Shows a lack of permission before the work.
+
+    Remotely a small file is written and deleted. On a disk nothing is touched: the nearest folder
+    above that exists is looked at.
+
+    Raises:
+        AccessError: the place can't be written to.
+    """
+    if place.is_local:
+        _probe_local(Path(place.url))
+        return
+    name = f"_PROBE-{nonce[:8]}"
+    place.write(name, mark_content(nonce))
+    place.delete(name)
+
+
+def _probe_local(path: Path) -> None:
+    nearest = next(one for one in (path, *path.parents) if one.exists())
+    if not nearest.is_dir():
+        raise AccessError(f"{path}: {nearest} is a file; a folder was expected")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise AccessError(f"{path}: no permission to write in {nearest}; choose another place")

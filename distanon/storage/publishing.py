@@ -1,0 +1,320 @@
+"""At once or not at all: from a release to published files.
+
+check_output(output, private, settings)                  # before anything starts
+with Attempt.begin(output, private, settings) as attempt:
+    manifest = attempt.stage(release)
+    staged, sources = attempt.read_back(release.schema)  # the gate judges these
+    attempt.publish(document)                            # _CLAIM, copies, _SUCCESS
+    attempt.publish_report(html)
+    attempt.cleanup()
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distanon.data.release import Release
+from distanon.data.schema import Schema
+from distanon.data.table import Dataset
+from distanon.errors import DistanonError, OutputExistsError
+from distanon.storage import claims, staging
+from distanon.storage.formats import OutputFormat
+from distanon.storage.liveness import RECORD, Heartbeat, Life, read_life
+from distanon.storage.places import check_disjoint
+from distanon.storage.staging import Manifest
+from distanon.storage.store import StorageSettings, Store
+
+_PUBLISHED = "published.json"
+_STAGING = "staging"
+_CHECKPOINT = "checkpoint"
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """Something that `clean` took away: where it was and how many files."""
+
+    place: str
+    files: int
+
+
+class Attempt:
+    """One attempt to publish one run; a context manager, alive until it is left.
+
+    Attributes:
+        nonce: names the attempt: 32 hexadecimal digits that mean nothing.
+        output: where the release goes.
+        private: what only its owner may see.
+    """
+
+    def __init__(self, output: Store, private: Store, nonce: str) -> None:
+        self.nonce = nonce
+        self.output = output.while_running()
+        self.private = private.while_running()
+        self._folder = self.private.child(f"{_STAGING}/{nonce}")
+        self._heartbeat: Heartbeat | None = None
+        self._manifest: Manifest | None = None
+
+    @classmethod
+    def begin(cls, output: str, private: str, settings: StorageSettings | None = None) -> Self:
+        """A new attempt. What dead ones of the same private prefix left is deleted first.
+
+        Raises:
+            SpecError: the places lie in one another.
+            AccessError: the private prefix can't be used.
+        """
+        check_disjoint(output, private)
+        public, hidden = _stores(output, private, settings)
+        _remove_dead(hidden)
+        attempt = cls(public, hidden, secrets.token_hex(16))
+        attempt._live(hidden)
+        return attempt
+
+    @classmethod
+    def resume(
+        cls, output: str, private: str, settings: StorageSettings | None = None
+    ) -> Self | None:
+        """The attempt of this private prefix that has published already; None where none has.
+
+        What it had still to do after `_SUCCESS` (its claim) is done.
+        """
+        public, hidden = _stores(output, private, settings)
+        nonce = claims.holder(public, claims.SUCCESS)
+        if not nonce or not _is_known(hidden, nonce):
+            return None
+        attempt = cls(public, hidden, nonce)
+        attempt._manifest = staging.staged_manifest(attempt._folder)
+        if claims.holder(public) == nonce:
+            public.delete(claims.CLAIM)
+        if attempt._manifest is not None:
+            attempt._live(hidden)
+        return attempt
+
+    @property
+    def has_sources(self) -> bool:
+        """Whether the staged files, which know each row's source record, are still there."""
+        return self._manifest is not None
+
+    def stage(self, release: Release, kind: OutputFormat = "parquet") -> Manifest:
+        """Writes the release's files below the private prefix.
+
+        Returns:
+            What may stand in release.json: files with sizes and sha256, columns, records.
+        """
+        self._manifest = staging.stage(release, self._folder, kind)
+        return self._manifest
+
+    def read_back(self, schema: Schema) -> tuple[Dataset, NDArray[np.int64]]:
+        """The staged files, compared byte for byte with what was written.
+
+        Args:
+            schema: roles and attribute types of the columns.
+
+        Returns:
+            The files as a data set; and the source record's number of each row, int64.
+
+        Raises:
+            StorageError: a file is not what was written.
+        """
+        manifest = self._staged()
+        dataset = staging.read_back(self._folder, manifest, schema)
+        return dataset, staging.read_sources(self._folder, manifest)
+
+    def publish(self, document: Mapping[str, Any], *, overwrite: bool = False) -> None:
+        """Copies the staged files to the output; valid from the moment `_SUCCESS` is there.
+
+        Args:
+            document: release.json; nothing but public facts.
+            overwrite: whether a release that is there may be replaced.
+
+        Raises:
+            OutputExistsError: a release is there, or another run writes there.
+            StorageError: the storage failed; nothing valid is there.
+        """
+        manifest = self._staged()
+        claims.claim(self.output, self.private, self.nonce)
+        if not overwrite and claims.holder(self.output, claims.SUCCESS) is not None:
+            self.output.delete(claims.CLAIM)
+            raise OutputExistsError(
+                f"{self.output.url}: another run has published here meanwhile; choose another "
+                "output, or pass --overwrite"
+            )
+        claims.delete_release(self.output)
+        for file in manifest.files:
+            self._check_claim()
+            self._folder.copy_to(file.path, self.output, file.path)
+            staging.check_file(self.output, file)
+        content = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        self.output.write(claims.DOCUMENT, content.encode())
+        self._check_claim()
+        if not self.output.write(claims.SUCCESS, claims.mark_content(self.nonce), create=True):
+            raise claims.claimed(self.output)
+        self.private.write(_PUBLISHED, claims.mark_content(self.nonce))
+        self.output.delete(claims.CLAIM)
+
+    def publish_report(self, html: str) -> None:
+        """Adds the public report, once attacks and utility have been measured."""
+        self.output.write(claims.PUBLIC_REPORT, html.encode())
+
+    def keep_mapping(self) -> None:
+        """Keeps each row's source record number in `private/mapping/`, file by file."""
+        for place in range(len(self._staged().files)):
+            name = f"part-{place:05d}.parquet"
+            self._folder.copy_to(f"sources/{name}", self.private.child("mapping"), name)
+
+    def cleanup(self) -> None:
+        """Deletes staging and checkpoint, which hold what nobody needs after `_SUCCESS`."""
+        if self._heartbeat is not None:
+            self._heartbeat.stop()
+            self._heartbeat = None
+        self.private.delete_all(_CHECKPOINT)
+        _delete_attempt(self.private, self.nonce)
+        self._manifest = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._heartbeat is None:
+            return
+        try:
+            self._heartbeat.end()
+        except DistanonError:
+            # Without a good-bye others wait for the silence. The first error says more.
+            if error is None:
+                raise
+
+    def _live(self, private: Store) -> None:
+        """Begins to give signs of life; the first is written as part of opening the place."""
+        folder = private.child(f"{_STAGING}/{self.nonce}")
+        self._heartbeat = Heartbeat(folder, Life.of_this_process(self.output.url))
+        self._heartbeat.start()
+
+    def _staged(self) -> Manifest:
+        if self._manifest is None:
+            message = "nothing is staged: call stage first"
+            raise ValueError(message)
+        return self._manifest
+
+    def _check_claim(self) -> None:
+        if claims.holder(self.output) != self.nonce:
+            raise claims.claimed(self.output)
+
+
+def check_output(
+    output: str,
+    private: str,
+    settings: StorageSettings | None = None,
+    *,
+    overwrite: bool = False,
+) -> None:
+    """Refuses places that can't be published to, before anything is started.
+
+    Writes and deletes a probe in both where they are remote.
+
+    Args:
+        output: where the release will go.
+        private: where all else goes.
+        settings: of the storage.
+        overwrite: whether a release that is there may be replaced.
+
+    Raises:
+        SpecError: the places lie in one another.
+        OutputExistsError: the output holds a release, other files or a claim.
+        AccessError: a place can't be read or written.
+    """
+    check_disjoint(output, private)
+    public, hidden = _stores(output, private, settings)
+    claims.refuse_occupied(public, hidden, overwrite=overwrite)
+    for place in (public, hidden):
+        claims.probe(place, secrets.token_hex(16))
+
+
+def clean(private: str, settings: StorageSettings | None = None) -> list[Removed]:
+    """Removes what abandoned attempts left: their files, claims and partial releases.
+
+    Those of live runs stay. A run whose checkpoint goes can't be resumed any more.
+
+    Args:
+        private: a private prefix, or a folder of several.
+        settings: of the storage.
+
+    Returns:
+        What was removed.
+    """
+    top = Store(private, settings or StorageSettings(), private=True)
+    names = [entry.name.split("/") for entry in top.list(leftovers=True)]
+    runs = {
+        "/".join(name[: name.index(part)])
+        for name in names
+        for part in (_STAGING, _CHECKPOINT)
+        if part in name
+    }
+    removed: list[Removed] = []
+    for run in sorted(runs):
+        place = top.child(run) if run else top
+        removed += _remove_dead(place)
+        if not _attempts(place):
+            files = place.delete_all(_CHECKPOINT)
+            if files:
+                removed.append(Removed(place.place(_CHECKPOINT), files))
+    return removed
+
+
+def _stores(output: str, private: str, settings: StorageSettings | None) -> tuple[Store, Store]:
+    settings = settings or StorageSettings()
+    return Store(output, settings), Store(private, settings, private=True)
+
+
+def _is_known(private: Store, nonce: str) -> bool:
+    return (
+        private.exists(f"{_STAGING}/{nonce}/{RECORD}")
+        or claims.holder(private, _PUBLISHED) == nonce
+    )
+
+
+def _attempts(private: Store) -> list[str]:
+    """The nonces below staging."""
+    return sorted({entry.name.split("/")[1] for entry in private.list(_STAGING, leftovers=True)})
+
+
+def _remove_dead(private: Store) -> list[Removed]:
+    removed = []
+    for nonce in _attempts(private):
+        life = read_life(private.child(f"{_STAGING}/{nonce}"))
+        if life is not None:
+            if life.is_live:
+                continue
+            output = Store(life.output, private.settings)
+            if claims.holder(output) == nonce:
+                claims.release_dead_claim(output, private, nonce)
+                removed.append(Removed(output.place(claims.CLAIM), 1))
+        files = _delete_attempt(private, nonce)
+        removed.append(Removed(private.place(f"{_STAGING}/{nonce}"), files))
+    return removed
+
+
+def _delete_attempt(private: Store, nonce: str) -> int:
+    """Deletes an attempt's files, and last the record by which others know it."""
+    folder = private.child(f"{_STAGING}/{nonce}")
+    names = [entry.name for entry in folder.list(leftovers=True)]
+    for name in names:
+        if name != RECORD:
+            folder.delete(name)
+    folder.delete(RECORD)
+    folder.delete_all()
+    if not _attempts(private):
+        private.delete_all(_STAGING)
+    return len(names)

@@ -1,0 +1,185 @@
+"""A release as files below the private prefix, before anybody may see it."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from distanon.data.ports import Partition
+from distanon.data.release import Release, sort_for_release
+from distanon.data.schema import SOURCE, Schema
+from distanon.data.table import Dataset, MemoryPartition
+from distanon.errors import StorageError
+from distanon.storage.formats import OutputFormat, check_csv, read_csv, reduced, write
+from distanon.storage.partitions import ParquetPartition, ParquetRange
+from distanon.storage.store import Store, Written
+
+PART_ROWS = 1_000_000
+"""Rows of a published file, whatever the partitions were."""
+
+_MANIFEST = "manifest.json"
+_TYPES = "types.arrow"
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedFile:
+    """One file of a release: path below the output, bytes, sha256 and rows."""
+
+    path: str
+    size: int
+    sha256: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a release consists of. All of it may be published.
+
+    Attributes:
+        format: of the files.
+        columns: name and type of every column.
+        files: in the order of the rows.
+    """
+
+    format: OutputFormat
+    columns: Mapping[str, str]
+    files: tuple[ReleasedFile, ...]
+
+    @property
+    def records(self) -> int:
+        """Rows of all files."""
+        return sum(file.rows for file in self.files)
+
+    def as_document(self) -> dict[str, Any]:
+        """For release.json."""
+        return {
+            "format": self.format,
+            "records": self.records,
+            "columns": dict(self.columns),
+            "files": [asdict(file) for file in self.files],
+        }
+
+
+def stage(release: Release, folder: Store, kind: OutputFormat) -> Manifest:
+    """Sorts the rows, cuts them into parts and writes them, with their sources beside.
+
+    Args:
+        release: its pieces in record order.
+        folder: `private/staging/ATTEMPT`.
+        kind: format of the files.
+
+    Raises:
+        SpecError: CSV can't hold the table.
+        StorageError: the storage failed.
+    """
+    pieces = [piece.read() for piece in release.pieces]
+    table, sources = sort_for_release(pa.concat_tables(pieces, promote_options="default"))
+    table = reduced(table.select([attribute.name for attribute in release.schema.published]))
+    files = []
+    for number, start in enumerate(range(0, max(1, table.num_rows), PART_ROWS)):
+        name = f"data/part-{number:05d}.{kind}"
+        part = table.slice(start, PART_ROWS)
+        written = _put(folder, name, part, kind)
+        files.append(ReleasedFile(name, written.size, written.sha256, part.num_rows))
+        kept = pa.table({SOURCE: sources[start : start + PART_ROWS]})
+        _put(folder, f"sources/part-{number:05d}.parquet", kept, "parquet")
+    columns = {field.name: str(field.type) for field in table.schema}
+    manifest = Manifest(kind, columns, tuple(files))
+    folder.write(_TYPES, table.schema.serialize().to_pybytes())
+    folder.write(_MANIFEST, json.dumps(manifest.as_document()).encode())
+    return manifest
+
+
+def staged_manifest(folder: Store) -> Manifest | None:
+    """The manifest of a finished staging; None where there is none."""
+    if not folder.exists(_MANIFEST):
+        return None
+    document = json.loads(folder.read(_MANIFEST))
+    files = tuple(ReleasedFile(**file) for file in document["files"])
+    return Manifest(document["format"], document["columns"], files)
+
+
+def read_back(folder: Store, manifest: Manifest, schema: Schema) -> Dataset:
+    """The staged files as a data set, after comparing every byte with what was written.
+
+    Args:
+        folder: where they are.
+        manifest: what `stage` returned.
+        schema: gives roles and attribute types; arrow types are those of the files.
+
+    Raises:
+        StorageError: a file is not what was written.
+    """
+    types = pa.ipc.read_schema(pa.BufferReader(folder.read(_TYPES)))
+    partitions: list[Partition] = []
+    start = 0
+    for file in manifest.files:
+        check_file(folder, file)
+        if manifest.format == "parquet":
+            _check_parquet(folder, file, types.names)
+            part = ParquetRange(folder.child(file.path), 0, file.rows)
+            partitions.append(ParquetPartition((part,), types, start))
+        else:
+            table = read_csv(folder.read(file.path), types, folder.place(file.path))
+            if table.num_rows != file.rows:
+                raise _differs(folder, file)
+            partitions.append(MemoryPartition(table, start))
+        start += file.rows
+    attributes = tuple(replace(schema[field.name], arrow_type=field.type) for field in types)
+    return Dataset(Schema(attributes), tuple(partitions), "the staged release")
+
+
+def read_sources(folder: Store, manifest: Manifest) -> NDArray[np.int64]:
+    """The source record's number of every released row, int64, in release order."""
+    numbers = [
+        pq.read_table(io.BytesIO(folder.read(f"sources/part-{place:05d}.parquet")))
+        for place in range(len(manifest.files))
+    ]
+    joined = pa.concat_tables(numbers).column(SOURCE).to_numpy()
+    return np.ascontiguousarray(joined, dtype=np.int64)
+
+
+def check_file(folder: Store, file: ReleasedFile) -> None:
+    """Compares a file's length and hash with what was written.
+
+    Raises:
+        StorageError: they differ.
+    """
+    if folder.digest(file.path) != Written(file.size, file.sha256):
+        raise _differs(folder, file)
+
+
+def _check_parquet(folder: Store, file: ReleasedFile, names: list[str]) -> None:
+    with folder.open(file.path) as stream:
+        source = pq.ParquetFile(stream)
+        if source.metadata.num_rows != file.rows or source.schema_arrow.names != names:
+            raise _differs(folder, file)
+
+
+def _differs(folder: Store, file: ReleasedFile) -> StorageError:
+    return StorageError(
+        f"{folder.place(file.path)}: read back, the file is not what was written; nothing was "
+        "published from it. Check the storage, then `distanon resume`"
+    )
+
+
+def _put(folder: Store, name: str, table: pa.Table, kind: OutputFormat) -> Written:
+    """Writes one table, and checks it where the format could lose something."""
+    if kind == "parquet":
+        return folder.write_with(name, lambda stream: write(table, stream, "parquet"))
+    content = io.BytesIO()
+    write(table, content, "csv")
+    check_csv(table, content.getvalue(), name)
+    return folder.write_with(name, lambda stream: _pour(content, stream))
+
+
+def _pour(content: io.BytesIO, stream: BinaryIO) -> None:
+    stream.write(content.getbuffer())
