@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticUndefined
 
 from distanon.errors import SpecError
-from distanon.methods.base import Method
+
+if TYPE_CHECKING:
+    from distanon.methods.base import Method
 
 
 def described(name: str | None = None) -> list[dict[str, Any]]:

@@ -14,7 +14,6 @@ from distanon.cli.figures import figures_of, print_figures, print_json, print_ru
 from distanon.errors import ResumeError, SpecError
 
 if TYPE_CHECKING:
-    from distanon.data.ports import Progress
     from distanon.spec import JobSpec
 
 _BROKEN_PROMISE = 3
@@ -93,10 +92,10 @@ def run(
     job_spec = _load(spec, settings, address)
     job_spec.require_single_run()
     from distanon import job
+    from distanon.runtime.progress import shown
 
-    finished = job.run_job(
-        job_spec, run_id=run_id, overwrite=overwrite, progress=_progress(quiet=quiet)
-    )
+    with shown(quiet=quiet) as progress:
+        finished = job.run_job(job_spec, run_id=run_id, overwrite=overwrite, progress=progress)
     print_run(finished, as_json=as_json)
 
 
@@ -126,8 +125,10 @@ def resume(
     else:
         target = _private_prefix(run)
     from distanon import job
+    from distanon.runtime.progress import shown
 
-    finished = job.resume(target, run_id=run_id, address=address, progress=_progress(quiet=quiet))
+    with shown(quiet=quiet) as progress:
+        finished = job.resume(target, run_id=run_id, address=address, progress=progress)
     print_run(finished, as_json=as_json)
 
 
@@ -239,16 +240,18 @@ def audit(
     asked = parse_promises(promises or ())
     job_spec = _load(spec, None) if spec is not None else None
     from distanon import job
+    from distanon.runtime.progress import shown
 
-    found = job.audit(
-        release,
-        original=original,
-        spec=job_spec,
-        quasi_identifiers=_names(quasi_identifiers),
-        sensitive=_names(sensitive),
-        promises=asked,
-        progress=_progress(quiet=quiet),
-    )
+    with shown(quiet=quiet) as progress:
+        found = job.audit(
+            release,
+            original=original,
+            spec=job_spec,
+            quasi_identifiers=_names(quasi_identifiers),
+            sensitive=_names(sensitive),
+            promises=asked,
+            progress=progress,
+        )
     if as_json:
         print_json({"release": release, **figures_of(found)})
     else:
@@ -296,16 +299,6 @@ def _load(path: str, settings: list[str] | None, address: str | None = None) -> 
     if address is not None:
         changes.append(f"runtime.address={json.dumps(address)}")
     return load(path, changes)
-
-
-def _progress(*, quiet: bool) -> Progress:
-    from distanon.data.ports import Silent
-
-    if quiet:
-        return Silent()
-    from distanon.runtime.progress import terminal_progress
-
-    return terminal_progress()
 
 
 def _names(text: str | None) -> tuple[str, ...]:

@@ -6,10 +6,11 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from distanon.data.measurement import Measurement
-from distanon.promises.base import Verdict
+if TYPE_CHECKING:  # `distanon --help` loads no data library
+    from distanon.data.measurement import Measurement
+    from distanon.promises.base import Verdict
 
 _LEADING = {
     "identity.release_to_original": "released records linked to their source",

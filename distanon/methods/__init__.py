@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
 
-if TYPE_CHECKING:
-    from distanon.methods.base import Method
+from distanon.methods.base import Method
+from distanon.methods.baselines.nends import NeNDS
+from distanon.methods.baselines.noise import Noise
+from distanon.methods.baselines.rbt import RBT
+from distanon.methods.dptpe import DPTPE
 
-    METHODS: Mapping[str, type[Method]]
-
-_PLACES = {
-    "dptpe": ("distanon.methods.dptpe", "DPTPE"),
-    "rbt": ("distanon.methods.baselines.rbt", "RBT"),
-    "nends": ("distanon.methods.baselines.nends", "NeNDS"),
-    "noise": ("distanon.methods.baselines.noise", "Noise"),
-}
-
-
-def __getattr__(name: str) -> Any:
-    """`METHODS`, name -> class, made when it is first asked for: methods import heavy kernels."""
-    if name != "METHODS":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    methods = {
-        method: getattr(import_module(module), attribute)
-        for method, (module, attribute) in _PLACES.items()
-        if find_spec(module) is not None and hasattr(import_module(module), attribute)
+METHODS: MappingProxyType[str, type[Method]] = MappingProxyType(
+    {
+        "dptpe": DPTPE,
+        "rbt": RBT,
+        "nends": NeNDS,
+        "noise": Noise,
     }
-    globals()["METHODS"] = methods
-    return methods
+)
+"""Every method by its name in the spec."""

@@ -113,21 +113,17 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def fault_lines(
-    error: ValidationError, document: Any, model: type[BaseModel], prefix: str = ""
-) -> tuple[str, ...]:
+def fault_lines(error: ValidationError, document: Any, model: type[BaseModel]) -> tuple[str, ...]:
     """The faults of a failed validation, in the order of the model, without repetition.
 
     Args:
         error: what pydantic found.
         document: the values that were validated.
         model: what they should have been.
-        prefix: the path of `document` itself, "" for a whole spec.
     """
     by_path: dict[str, list[ErrorDetails]] = {}
     for details in error.errors(include_url=False):
-        path = _path(details, document)
-        by_path.setdefault(".".join((*filter(None, (prefix,)), *path)), []).append(details)
+        by_path.setdefault(".".join(_path(details, document)), []).append(details)
     lines: dict[str, None] = {}
     for where, group in by_path.items():
         for line in _lines(where, group, document, model):

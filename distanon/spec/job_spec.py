@@ -36,6 +36,9 @@ _FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 _NO_PART_OF_A_RUN = {"runtime"}
 """Settings that may differ when a run is resumed: they never change a bit of the release."""
 
+_NEVER_PUBLIC = {"sigma"}
+"""Parameters that tell how far values moved."""
+
 
 class InputPart(BaseModel):
     """What is anonymized: a table or a graph."""
@@ -201,8 +204,12 @@ class JobSpec(BaseModel):
     def public_dict(self) -> dict[str, Any]:
         """What the spec gives to release.json: method, public parameters, promises."""
         promises, removed = self.effective_promises()
+        parameters = {
+            name: "given" if name in _NEVER_PUBLIC and value != "auto" else value
+            for name, value in self.method.parameters().items()
+        }
         return {
-            "method": {"name": self.method.name, **self.method.parameters()},
+            "method": {"name": self.method.name, **parameters},
             "promises": {name: promise.asked() for name, promise in promises.items()},
             "removed_promises": removed,
         }

@@ -52,7 +52,7 @@ def parse_promises(assignments: Sequence[str]) -> dict[str, Promise]:
     try:
         part = TypeAdapter(PromisesPart).validate_python(document)
     except ValidationError as error:
-        faults = fault_lines(error, document, PromiseChoices, prefix="--promise")
+        faults = fault_lines(error, document, PromiseChoices)
     else:
         return {name: promise for name, promise in part.asked.items() if promise is not None}
-    raise SpecError(*faults)
+    raise SpecError(*(f"--promise {fault}" for fault in faults))

@@ -158,6 +158,13 @@ def test_the_public_part_is_method_parameters_and_promises():
     assert public["promises"] == {"unchanged": {"at_most": 0}, "linkage": {"at_most": 0.5}}
 
 
+def test_the_width_of_influence_is_never_public():
+    assert spec_of().public_dict()["method"]["sigma"] == "auto"
+    spec = spec_of("method.sigma=0.236")
+    assert spec.public_dict()["method"]["sigma"] == "given"
+    assert spec.private_dict()["method"]["sigma"] == 0.236
+
+
 @pytest.mark.parametrize(
     ("path", "seed", "warned"),
     [

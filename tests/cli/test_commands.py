@@ -1,0 +1,273 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from distanon.errors import (
+    AccessError,
+    ClusterError,
+    InfeasibleError,
+    InputError,
+    OutputExistsError,
+    PromiseBrokenError,
+    ResumeError,
+    SpecError,
+    StorageError,
+)
+from distanon.promises import PROMISES
+
+COMMANDS = ["run", "resume", "validate", "schema", "methods", "audit", "report", "clean"]
+
+
+def test_help_lists_the_commands_and_shows_an_example(command):
+    answer = command("--help")
+    assert answer.exit_code == 0
+    assert "Example: distanon run" in answer.stdout
+    assert all(name in answer.stdout for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_every_command_shows_an_example(command, name):
+    answer = command(name, "--help")
+    assert answer.exit_code == 0
+    assert f"Example: distanon {name}" in answer.stdout
+
+
+def test_no_command_shows_the_help(command):
+    answer = command()
+    assert answer.exit_code == 2
+    assert "Example: distanon run" in answer.output
+
+
+def test_the_version_is_shown(command):
+    answer = command("--version")
+    assert answer.exit_code == 0
+    assert answer.stdout.startswith("distanon 0.")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["run"], ["runn", "x"], ["run", "x", "--k", "3"], ["schema", "x"], ["audit"]],
+)
+def test_wrong_usage_exits_with_2_and_names_it_on_stderr(command, arguments):
+    answer = command(*arguments)
+    assert answer.exit_code == 2
+    assert answer.stdout == ""
+    assert "Usage" in answer.stderr
+
+
+def test_run_passes_the_spec_and_shows_where_things_are(command, job, spec_file):
+    answer = command("run", spec_file, "--quiet")
+    assert answer.exit_code == 0, answer.output
+    (call,) = job.calls
+    assert call.name == "run_job"
+    assert call.args[0].name == "a"
+    assert (call.kwargs["run_id"], call.kwargs["overwrite"]) == (None, False)
+    for shown in ("out/", "private/a/a-1/report.html", "a-1", "0.790", "not measured", "at_most 0"):
+        assert shown in answer.stdout
+    assert "some.other" not in answer.stdout
+    assert answer.stderr == ""
+
+
+def test_run_takes_changes_an_address_and_a_run_id(command, job, spec_file):
+    answer = command(
+        "run", spec_file, "--set", "method={name: nends, variant: tuple}", "--set", "name=b",
+        "--address", "10.0.0.1:6379", "--overwrite", "--run-id", "mine",
+    )  # fmt: skip
+    assert answer.exit_code == 0, answer.output
+    (call,) = job.calls
+    spec = call.args[0]
+    assert (spec.name, spec.method.variant) == ("b", "tuple")
+    assert spec.runtime.address == "10.0.0.1:6379"
+    assert (call.kwargs["run_id"], call.kwargs["overwrite"]) == ("mine", True)
+
+
+def test_figures_as_json_hold_no_value_of_the_data(command, job, spec_file):
+    answer = command("run", spec_file, "--quiet", "--json")
+    assert answer.exit_code == 0
+    assert "a value of the data" not in answer.stdout
+    found = json.loads(answer.stdout)
+    assert found["run_id"] == "a-1"
+    assert found["promises"][0]["kept"] is True
+    assert [each["value"] for each in found["measurements"]] == [0.79, None, 3.0]
+
+
+def test_all_faults_of_a_spec_are_shown_and_nothing_is_started(command, job, spec_file):
+    answer = command("run", spec_file, "--set", "nam=x", "--set", "method.kk=3")
+    assert answer.exit_code == 2
+    assert job.calls == []
+    assert answer.stdout == ""
+    assert "2 faults" in answer.stderr
+    assert "nam: no such setting; did you mean 'name'?" in answer.stderr
+    assert "918273645" not in answer.stderr
+
+
+def test_a_sweep_is_refused_by_run_and_resume(command, job, spec_file):
+    for name in ("run", "resume"):
+        answer = command(name, spec_file, "--set", "sweep={method.variant: [attribute, tuple]}")
+        assert answer.exit_code == 2
+        assert "distanon submit" in answer.stderr
+    assert job.calls == []
+
+
+def test_a_spec_that_is_not_there_exits_with_2(command, job):
+    answer = command("run", "nowhere.yaml")
+    assert answer.exit_code == 2
+    assert "nowhere.yaml" in answer.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (SpecError("x: wrong"), 2),
+        (InputError("file t.csv, column age, row 17: text, expected number"), 2),
+        (AccessError("s3://b: there is no such bucket"), 2),
+        (OutputExistsError("out/ holds a release"), 2),
+        (ResumeError("nothing to resume"), 2),
+        (InfeasibleError("too few records"), 3),
+        (PromiseBrokenError("unchanged does not hold"), 3),
+        (ClusterError("workers are gone"), 4),
+        (StorageError("the disk is full"), 4),
+    ],
+)
+def test_an_expected_failure_is_one_message_with_its_exit_code(
+    command, job, spec_file, error, code
+):
+    job.answer = error
+    answer = command("run", spec_file, "--quiet")
+    assert answer.exit_code == code
+    assert answer.stderr == f"distanon: {error}\n"
+    assert answer.stdout == ""
+
+
+def test_an_interrupted_run_exits_with_130(command, job, spec_file):
+    job.answer = KeyboardInterrupt()
+    answer = command("run", spec_file, "--quiet")
+    assert answer.exit_code == 130
+    assert "distanon resume" in answer.stderr
+
+
+def test_resume_takes_a_spec_or_a_private_prefix(command, job, spec_file):
+    assert command("resume", spec_file, "--run-id", "r").exit_code == 0
+    assert command("resume", "s3://b/private/a", "--address", "h:1").exit_code == 0
+    first, second = job.calls
+    assert first.args[0].name == "a"
+    assert first.kwargs["run_id"] == "r"
+    assert second.args[0] == "s3://b/private/a"
+    assert second.kwargs["address"] == "h:1"
+
+
+def test_settings_of_a_run_that_is_resumed_can_not_change(command, job):
+    answer = command("resume", "s3://b/private/a", "--set", "method.k=3")
+    assert answer.exit_code == 2
+    assert job.calls == []
+
+
+def test_a_run_id_is_looked_up_among_local_runs(command, job, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    job.answer = "report.html"
+    run_id = "a-0123456789ab"
+    assert command("report", run_id).exit_code == 2
+    (tmp_path / "private" / "a" / run_id).mkdir(parents=True)
+    (tmp_path / "private" / "b" / "mine").mkdir(parents=True)
+    assert command("report", run_id).stdout == "report.html\n"
+    assert command("report", "mine").exit_code == 0
+    assert [call.args[0] for call in job.calls] == [f"private/a/{run_id}", "private/b/mine"]
+
+
+def test_clean_says_what_it_removed(command, job):
+    job.answer = 3
+    assert command("clean", "s3://b/p/").stdout == "3 files removed\n"
+    job.answer = 0
+    assert command("clean", "s3://b/p/").stdout == "nothing to remove\n"
+    assert [call.args[0] for call in job.calls] == ["s3://b/p/", "s3://b/p/"]
+
+
+def test_validate_shows_notes_and_promises_without_running(command, job, spec_file):
+    job.answer = ["input.table.columns.x: type numeric, inferred"]
+    answer = command("validate", spec_file, "--set", "promises.linkage.at_most=0.5")
+    assert answer.exit_code == 0
+    assert "inferred" in answer.stdout
+    assert 'promises: linkage {"at_most": 0.5}' in answer.stdout
+    assert [call.name for call in job.calls] == ["validate"]
+    found = json.loads(command("validate", spec_file, "--json").stdout)
+    assert found["method"]["name"] == "rbt"
+    assert found["notes"] == job.answer
+
+
+def test_the_schema_is_json_schema(command):
+    answer = command("schema")
+    assert answer.exit_code == 0
+    assert json.loads(answer.stdout)["properties"]["method"]
+
+
+def test_audit_takes_columns_and_promises(command, job):
+    answer = command(
+        "audit", "release/", "--original", "t.csv", "--quasi-identifiers", "age, zip",
+        "--sensitive", "job", "--promise", "k_anonymity.k=5", "--quiet", "--json",
+    )  # fmt: skip
+    assert answer.exit_code == 0, answer.output
+    (call,) = job.calls
+    assert call.args == ("release/",)
+    assert call.kwargs["original"] == "t.csv"
+    assert call.kwargs["spec"] is None
+    assert call.kwargs["quasi_identifiers"] == ("age", "zip")
+    assert call.kwargs["sensitive"] == ("job",)
+    assert call.kwargs["promises"] == {"k_anonymity": PROMISES["k_anonymity"](k=5)}
+    assert json.loads(answer.stdout)["release"] == "release/"
+
+
+def test_audit_takes_roles_from_a_spec(command, job, spec_file):
+    assert command("audit", "release/", "--spec", spec_file).exit_code == 0
+    assert job.calls[0].kwargs["spec"].name == "a"
+    both = command("audit", "release/", "--spec", spec_file, "--quasi-identifiers", "a")
+    assert both.exit_code == 2
+
+
+def test_audit_without_columns_is_refused(command, job):
+    answer = command("audit", "release/")
+    assert answer.exit_code == 2
+    assert "--quasi-identifiers" in answer.stderr
+    assert job.calls == []
+
+
+def test_audit_exits_with_3_when_a_promise_does_not_hold(command, job, broken):
+    job.answer = broken
+    answer = command("audit", "release/", "--quasi-identifiers", "a", "--quiet")
+    assert answer.exit_code == 3
+    assert "25 % of the records" in answer.stdout
+
+
+def python(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+        timeout=120,
+    )
+
+
+def test_the_package_is_a_command_and_its_help_loads_no_heavy_library():
+    answer = python("-X", "importtime", "-m", "distanon", "run", "--help")
+    assert answer.returncode == 0
+    assert "--overwrite" in answer.stdout
+    loaded = {line.rpartition("|")[2].strip() for line in answer.stderr.splitlines()}
+    assert "typer" in loaded
+    assert loaded.isdisjoint(
+        {"ray", "s3fs", "pandas", "sklearn", "scipy", "numba", "numpy", "pyarrow", "matplotlib"}
+    )
+
+
+def test_a_real_command_explains_a_wrong_spec_on_stderr(tmp_path):
+    path = tmp_path / "spec.yaml"
+    path.write_text("spec: 1\nname: a\nname: b\n")
+    answer = python("-m", "distanon", "validate", str(path))
+    assert answer.returncode == 2
+    assert answer.stdout == ""
+    assert (
+        answer.stderr == "distanon: line 3, column 1: the key 'name' stands twice in one mapping\n"
+    )

@@ -1,0 +1,22 @@
+import math
+
+from distanon.cli.figures import print_figures, print_json
+
+
+def test_infinities_and_nan_are_null_in_json(capsys):
+    print_json({"a": [math.nan, math.inf, 1.5], "b": (True, None, "x")})
+    assert capsys.readouterr().out == '{"a": [null, null, 1.5], "b": [true, null, "x"]}\n'
+
+
+def test_a_broken_promise_shows_its_reason_and_no_value_of_the_data(capsys, broken, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    print_figures(broken)
+    shown = capsys.readouterr().out
+    assert "no: 25 % of the records equal their source" in shown
+    assert "a value of the data" not in shown
+
+
+def test_a_release_without_promises_says_so(capsys, broken):
+    broken.verdicts.clear()
+    print_figures(broken)
+    assert "none were asked" in capsys.readouterr().out
