@@ -1,0 +1,60 @@
+"""The identity attack as a promise."""
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from distanon.attacks.intervals import wilson
+from distanon.data.evidence import Evidence
+from distanon.promises import Linkage
+
+
+def test_a_release_that_equals_the_original_is_linked(dataset):
+    table = {"x": [float(value) for value in range(40)]}
+    evidence = Evidence(dataset(table), dataset(table), np.arange(40))
+    verdict = Linkage(at_most=0.9).verify(evidence)
+    assert not verdict.kept
+    assert verdict.measured["rate"] == 1.0
+    assert verdict.measured["records"] == 40
+    assert "links 1.00" in verdict.reason
+    assert Linkage(at_most=1).verify(evidence).kept
+
+
+def test_the_upper_limit_counts_and_not_the_rate(dataset):
+    # one point for everybody: each link is a guess among 40
+    original = {"x": [float(value) for value in range(40)]}
+    evidence = Evidence(dataset({"x": [20.0] * 40}), dataset(original), np.arange(40))
+    upper = wilson(1.0, 40)[1]
+    assert not Linkage(at_most=upper - 1e-9).verify(evidence).kept
+    verdict = Linkage(at_most=upper + 1e-9).verify(evidence)
+    assert verdict.kept
+    assert verdict.verified_from == "release+private"
+    assert verdict.measured["upper_limit"] <= upper + 1e-9
+
+
+def test_a_verdict_is_the_same_every_time(dataset):
+    random = np.random.default_rng(0)
+    original = random.random((60, 5))
+    release = original + random.normal(0, 0.2, original.shape)
+    names = "abcde"
+    evidence = [
+        Evidence(
+            dataset(dict(zip(names, release.T, strict=True))),
+            dataset(dict(zip(names, original.T, strict=True))),
+            np.arange(60),
+        )
+        for _ in range(2)
+    ]
+    assert Linkage(at_most=0.5).verify(evidence[0]) == Linkage(at_most=0.5).verify(evidence[1])
+
+
+def test_without_the_originals_nothing_is_verified_and_nothing_kept(dataset):
+    verdict = Linkage(at_most=1).verify(Evidence(dataset({"x": [1.0]})))
+    assert not verdict.kept
+    assert verdict.verified_from == "asserted"
+
+
+@pytest.mark.parametrize("given", [{"at_most": 0}, {"at_most": 1.5}, {}])
+def test_at_most_is_a_positive_share(given):
+    with pytest.raises(ValidationError):
+        Linkage(**given)
