@@ -157,7 +157,9 @@ def stability(
         Over all m rows, or over a seeded sample of them with a 95 % interval. Equal records with
         equal releases are compared once, so that tables of few values cost their distinct pairs.
     """
-    pair = _pair(before, release, sources)
+    # In the order of their sources, so that the lowest numbers win ties on both sides.
+    order = np.argsort(sources, kind="stable")
+    pair = _pair(before, release[order], sources[order])
     rows = streams.generator("stability sample").permutation(len(sources))
     compare = _compare_pairs if ties == "include" else _compare_rows
     _, entries = compare(pair, _asking(pair, rows[:_PILOT], ties), k)

@@ -36,6 +36,8 @@ def by_hand(original, release, k, ties, sources):
         limit = distance[others[k - 1]] * (1 + 1e-9) + 1e-12
         return {row for row in others if distance[row] <= limit}
 
+    order = np.argsort(sources)
+    release, sources = release[order], np.asarray(sources)[order]
     total = 0.0
     for row, source in enumerate(sources):
         old = neighborhood(original, source)
@@ -73,6 +75,13 @@ def test_a_release_that_changes_nothing_keeps_every_neighborhood():
 def test_four_records_on_a_line():
     # 0 1 3 7 with k = 1: neighbors 1, 0, 1, 2. Released 0 1 5 7: neighbors 1, 0, 3, 2.
     assert kept([[0], [1], [3], [7]], [[0], [1], [5], [7]], 1).value == 0.75
+
+
+@pytest.mark.parametrize("ties", ["include", "truncate"])
+def test_the_order_of_released_rows_says_nothing(ties):
+    points = np.random.default_rng(0).integers(0, 3, (100, 2)).astype(float)
+    order = np.random.default_rng(1).permutation(100)
+    assert kept(points, points[order], 5, ties, sources=order).value == 1.0
 
 
 def test_a_release_of_equal_rows_does_not_score_one():

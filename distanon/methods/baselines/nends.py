@@ -6,7 +6,7 @@ Symbols of the paper: NH a neighborhood of near items, c its size.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,11 +127,6 @@ def _next_place(place: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[
 class NeNDS(Method):
     """Nearest-neighbor data substitution of the quasi-identifiers.
 
-    Attributes:
-        variant: attribute groups the near values of each attribute by itself; tuple groups near
-            records, inside which each attribute is substituted by itself.
-        group_size: records of a group, at least.
-
     Source: Parameswaran & Blough, Privacy preserving data obfuscation for inherently clustered
         data, 2008.
     Deviation: the cycle of a group takes every second value up and the others down, and runs in a
@@ -140,16 +135,21 @@ class NeNDS(Method):
         themselves (the nearest values of a category are its own).
     """
 
-    name: Literal["nends"] = "nends"
-    variant: Literal["attribute", "tuple"] = "attribute"
-    group_size: Annotated[int, Field(ge=SMALLEST_CYCLE)] = 10
-
     summary: ClassVar[str] = "replaces values by those of near records, in cycles"
     limits: ClassVar[str] = (
         "every released value is somebody's; by attribute, almost every record still lies "
         "nearest to its own"
     )
     keeps: ClassVar[frozenset[str]] = frozenset({"unchanged", "linkage"})
+
+    name: Literal["nends"] = "nends"
+    variant: Literal["attribute", "tuple"] = Field(
+        "attribute",
+        description="groups of near values of each attribute by itself, or of near records",
+    )
+    group_size: int = Field(
+        10, ge=SMALLEST_CYCLE, description="values or records of a group, at least"
+    )
 
     def check(self, dataset: Dataset) -> None:
         """Refuses tables without quasi-identifiers or with fewer records than one group."""

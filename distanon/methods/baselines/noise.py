@@ -33,25 +33,7 @@ class Noise(Method):
 
     All attributes get the same spread in the scaled space (by ranges); ordinal ones move on their
     ranks; nominal ones are released as they are.
-
-    Attributes:
-        rms: root mean square displacement of a released record over the scaled attributes, after
-            rounding and the domain; match: that of the release it is compared with.
-        stability: instead of a size, the neighborhood stability to be reached, in the owner's
-            scale.
-        k: neighborhood of `stability`; and the domain's bounds are k-th extremes, as in dptpe.
-        ties: as in dptpe.
-        domain: clip | reflect | free.
-        decimals: grid | full.
     """
-
-    name: Literal["noise"] = "noise"
-    rms: Annotated[float, Field(gt=0.0)] | Literal["match"] = "match"
-    stability: Annotated[float, Field(gt=0.0, lt=1.0)] | None = None
-    k: Annotated[int, Field(ge=1)] = 10
-    ties: Ties = "include"
-    domain: DomainRule = "clip"
-    decimals: Decimals = "grid"
 
     summary: ClassVar[str] = "adds Gaussian noise of a given size, or of a given loss"
     limits: ClassVar[str] = (
@@ -59,6 +41,29 @@ class Noise(Method):
         "attributes are released unchanged"
     )
     keeps: ClassVar[frozenset[str]] = frozenset({"unchanged", "linkage"})
+
+    name: Literal["noise"] = "noise"
+    rms: Annotated[float, Field(gt=0.0, allow_inf_nan=False)] | Literal["match"] = Field(
+        "match",
+        description="root mean square displacement of a released record over the scaled "
+        "attributes, after domain and rounding; match: that of the release it is compared with",
+    )
+    stability: float | None = Field(
+        None,
+        gt=0.0,
+        lt=1.0,
+        description="instead of a size: neighborhood stability to be reached, in the owner's scale",
+    )
+    k: int = Field(
+        10, ge=1, description="neighborhood of `stability`; the domain's bounds are k-th extremes"
+    )
+    ties: Ties = Field("include", description="all records tied at the k-th distance, or k exactly")
+    domain: DomainRule = Field(
+        "clip", description="numbers beyond `domain_bounds` or the k-th extremes: clip or reflect"
+    )
+    decimals: Decimals = Field(
+        "grid", description="digits of changed numbers: the column's own, or all (experiments)"
+    )
 
     @model_validator(mode="after")
     def _one_size(self) -> Self:

@@ -24,7 +24,7 @@ from distanon.methods.base import Context, Method
 from distanon.methods.baselines.whole_table import WholeTable
 from distanon.promises.base import Promise
 
-Threshold: TypeAlias = Annotated[float, Field(gt=0.0)]
+Threshold: TypeAlias = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 
 _GRID = 7200
 """Angles at which the margin is looked at before its borders are bisected: every 0.05 degrees."""
@@ -239,24 +239,13 @@ def rotate(scaled: NDArray[np.float64], rotations: list[Rotation]) -> NDArray[np
 class RBT(Method):
     """Rotation-based transformation of the numeric quasi-identifiers.
 
-    Attributes:
-        threshold: least variance of A − A′ (and of B − B′, where two are given), in units of the
-            variance that the attribute had before: after z-score normalisation that variance is
-            1 and the threshold is the paper's.
-        scale: what makes attributes comparable. Distances are kept in this scale.
-        decimals: grid rounds to the digits of each column; full keeps distances exactly.
-
     Source: Oliveira & Zaïane, Achieving privacy preservation when sharing data for clustering,
         2004.
     Deviation: the range is the default scale, that of the distance by which releases are compared;
-        the order of pairs is drawn; values are mapped back to the columns' units; nominal and
+        thresholds are in units of each attribute's variance, which after z-score normalisation is
+        1; the order of pairs is drawn; values are mapped back to the columns' units; nominal and
         ordinal attributes are released as they are.
     """
-
-    name: Literal["rbt"] = "rbt"
-    threshold: Threshold | tuple[Threshold, Threshold] = 0.3
-    scale: Literal["range", "zscore"] = "range"
-    decimals: Decimals = "grid"
 
     summary: ClassVar[str] = "rotates pairs of numeric attributes; distances stay as they are"
     limits: ClassVar[str] = (
@@ -264,6 +253,19 @@ class RBT(Method):
         "ordinal attributes are released unchanged"
     )
     keeps: ClassVar[frozenset[str]] = frozenset({"unchanged", "linkage"})
+
+    name: Literal["rbt"] = "rbt"
+    threshold: Threshold | tuple[Threshold, Threshold] = Field(
+        0.3,
+        description="least variance of A − A′ (and of B − B′, where two are given) for each "
+        "rotated pair, in units of the attributes' own variances",
+    )
+    scale: Literal["range", "zscore"] = Field(
+        "range", description="how attributes are made comparable; distances in it are kept"
+    )
+    decimals: Decimals = Field(
+        "grid", description="digits of rotated numbers: the column's own, or all (exact distances)"
+    )
 
     def check(self, dataset: Dataset) -> None:
         """Refuses fewer than 2 numeric quasi-identifiers or 2 records."""

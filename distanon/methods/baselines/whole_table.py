@@ -11,9 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from distanon.data.domain import scan
-from distanon.data.finishing import Decimals, DomainRule, released_type
+from distanon.data.finishing import Decimals, DomainRule, is_unchanged, released_type
 from distanon.data.ports import Partition
-from distanon.data.release import Release
+from distanon.data.release import Release, publishable
 from distanon.data.schema import SOURCE, Schema
 from distanon.data.space import AttributeSpace
 from distanon.data.table import Dataset
@@ -57,8 +57,7 @@ class WholeTable:
 
     def unchanged(self, released: NDArray[np.float64]) -> int:
         """How many records have all their quasi-identifiers still."""
-        same = (released == self.values) | (np.isnan(released) & np.isnan(self.values))
-        return int(same.all(axis=1).sum())
+        return int(is_unchanged(self.values, released).sum())
 
     def write(
         self,
@@ -104,22 +103,19 @@ class WholeTable:
         name: str,
     ) -> Partition:
         rows = released[partition.start : partition.stop]
-        columns: dict[str, pa.Array] = {}
+        piece = partition.read()
         for place, attribute in enumerate(self.space.attributes):
-            kind = schema[attribute.name].arrow_type
-            columns[attribute.name] = decode_column(
+            column = decode_column(
                 rows[:, place],
                 attribute,
                 self.space.domains[place],
-                widen=kind != attribute.arrow_type,
+                widen=schema[attribute.name].arrow_type != attribute.arrow_type,
             )
-        names = [attribute.name for attribute in schema.published]
-        stay = partition.read([name for name in names if name not in columns])
-        arrays = {
-            name: columns.get(name, stay.column(name) if name not in columns else None)
-            for name in names
-        }
-        table = pa.table(arrays | {SOURCE: np.arange(partition.start, partition.stop)})
+            piece = piece.set_column(
+                piece.column_names.index(attribute.name), attribute.name, column
+            )
+        numbers = pa.array(np.arange(partition.start, partition.stop, dtype=np.int64))
+        table = publishable(piece, schema).append_column(SOURCE, numbers)
         return context.scratch.write(f"{name}-{partition.start}-{partition.stop}", table)
 
 
