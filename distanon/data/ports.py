@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import pyarrow as pa
+if TYPE_CHECKING:
+    import pyarrow as pa  # loads numpy, before which a process must be pinned
 
 
 class Partition(Protocol):
@@ -17,10 +18,14 @@ class Partition(Protocol):
     """
 
     @property
-    def start(self) -> int: ...
+    def start(self) -> int:
+        """Number of the first record."""
+        ...
 
     @property
-    def stop(self) -> int: ...
+    def stop(self) -> int:
+        """One more than the number of the last record."""
+        ...
 
     def read(self, columns: Sequence[str] | None = None) -> pa.Table:
         """The records in order, as `stop - start` rows of the named columns (None: all)."""

@@ -1,13 +1,21 @@
-"""Where work runs: `crew` opens the workers of a run; Ray is imported when it is called."""
+"""Where work runs: `crew` opens the workers of a run; Ray is imported when it is called.
+
+Importing this package loads nothing heavy: `pinning` counts only before numpy is loaded.
+"""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from distanon.data.ports import Progress, Silent
+
+# The module of the same name is imported before the function is defined: never the other way.
 from distanon.runtime.crew import Crew
-from distanon.runtime.settings import RuntimeSettings
+
+if TYPE_CHECKING:
+    from distanon.runtime.settings import RuntimeSettings
 
 __all__ = ["crew"]
 
@@ -18,7 +26,7 @@ def crew(settings: RuntimeSettings, progress: Progress | None = None) -> Iterato
 
     Args:
         settings: on which cluster, how many workers.
-        progress: where losses and waiting are noted.
+        progress: where phases, losses and waiting are shown.
 
     Yields:
         The crew, usable at once: work starts with the first worker that is ready.

@@ -9,7 +9,7 @@ from distanon.errors import ClusterError
 
 NODE_LOST = "node lost"
 _NODE_SIGNS = ("node has died", "node was", "node is dead", "Node was", "drained", "preempted")
-_MEMORY_SIGNS = ("running low on memory", "out of memory", "OOM")
+_MEMORY_SIGN = "running low on memory"
 
 
 def kind_of(error: BaseException) -> str:
@@ -17,7 +17,7 @@ def kind_of(error: BaseException) -> str:
     import ray.exceptions as faults
 
     text = str(error)
-    if isinstance(error, faults.OutOfMemoryError) or any(sign in text for sign in _MEMORY_SIGNS):
+    if isinstance(error, faults.OutOfMemoryError) or _MEMORY_SIGN in text:
         return "out of memory"
     if isinstance(error, faults.NodeDiedError) or getattr(error, "preempted", False):
         return NODE_LOST

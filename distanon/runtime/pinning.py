@@ -20,21 +20,25 @@ _THREADS = (
     "MKL_NUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
-_INSTRUCTIONS = {
+_AVX2 = {
     "OPENBLAS_CORETYPE": "Haswell",
-    # numpy 2.4 names the levels, older ones name the extensions; it ignores names it lacks.
-    "NPY_DISABLE_CPU_FEATURES": "X86_V4,AVX512F,AVX512CD,AVX512_SKX,AVX512_CLX,AVX512_CNL,"
-    "AVX512_ICL,AVX512_SPR",
     "NUMBA_CPU_NAME": "x86-64-v3",
     "NUMBA_CPU_FEATURES": "",
     "ARROW_USER_SIMD_LEVEL": "AVX2",
 }
+# numpy's names (2.4 and later), each with a CPU flag that stands for it; numpy warns of names
+# that the CPU lacks.
+_NEWER = {"X86_V4": "avx512f", "AVX512_ICL": "avx512_vbmi2", "AVX512_SPR": "avx512_fp16"}
 _PASSED_ON = ("NUMBA_CACHE_DIR",)
 
 
 def instructions() -> dict[str, str]:
     """The variables that pin the instruction set; none where the CPU has no AVX2."""
-    return dict(_INSTRUCTIONS) if _has_avx2() else {}
+    flags = _cpu_flags()
+    if "avx2" not in flags:
+        return {}
+    newer = ",".join(name for name, flag in _NEWER.items() if flag in flags)
+    return _AVX2 | ({"NPY_DISABLE_CPU_FEATURES": newer} if newer else {})
 
 
 def threads(cpus: float = 1) -> dict[str, str]:
@@ -60,10 +64,11 @@ def pin(environment: MutableMapping[str, str] = os.environ, *, cpus: float | Non
         environment.update(threads(cpus))
 
 
-def _has_avx2() -> bool:
+def _cpu_flags() -> frozenset[str]:
     if platform.machine().lower() not in {"x86_64", "amd64"}:
-        return False
+        return frozenset()
     try:
-        return re.search(r"^flags\b.*\bavx2\b", _CPUINFO.read_text(), re.MULTILINE) is not None
+        found = re.search(r"^flags\s*:(.*)$", _CPUINFO.read_text(), re.MULTILINE)
     except OSError:
-        return False
+        return frozenset()
+    return frozenset(found[1].split()) if found else frozenset()

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from distanon.runtime.progress import Bar, Hidden, Lines, duration, shown
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_lines_say_start_and_end_and_every_ten_seconds_how_long_it_will_take():
+    stream, clock = io.StringIO(), Clock()
+    with Lines(stream, clock) as progress:
+        progress.start("neighborhoods", 100)
+        for _ in range(50):
+            clock.now += 0.5
+            progress.advance()
+        progress.start("entropies", 1)
+        progress.note("a word")
+        progress.advance()
+    assert stream.getvalue().splitlines() == [
+        "neighborhoods: 100 to do",
+        "neighborhoods: 20 of 100, about 40 s left",
+        "neighborhoods: 40 of 100, about 30 s left",
+        "neighborhoods: 50 of 100 done in 25 s",
+        "entropies: 1 to do",
+        "a word",
+        "entropies: done in 0.0 s",
+    ]
+
+
+def test_a_phase_without_a_name_says_nothing():
+    stream = io.StringIO()
+    with Lines(stream) as progress:
+        progress.start("", 3)
+        progress.advance(3)
+    assert stream.getvalue() == ""
+
+
+def test_a_bar_shows_the_phase_and_leaves_one_line(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    stream = Terminal()
+    with Bar(stream) as progress:
+        progress.start("sigma [auto]", 4)
+        progress.advance(3)
+        progress.note("lost [a] worker")
+        progress.advance()
+    text = stream.getvalue()
+    assert "4/4" in text
+    assert "lost [a] worker\n" in text
+    assert text.rstrip().endswith("sigma [auto]: done in 0.0 s")
+
+
+def test_a_bar_can_be_used_for_several_phases_and_closed_twice():
+    stream = Terminal()
+    with Bar(stream) as progress:
+        for phase in ("one", "two"):
+            progress.start(phase, 0)
+        progress.close()
+    assert "one: done" in stream.getvalue()
+    assert "two: done" in stream.getvalue()
+
+
+def test_the_stream_decides_between_bar_and_lines(capsys):
+    assert isinstance(shown(stream=Terminal()), Bar)
+    assert isinstance(shown(), Lines)
+    with shown(quiet=True) as progress:
+        progress.start("a", 1)
+        progress.advance()
+        progress.note("b")
+    assert isinstance(progress, Hidden)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.42, "0.4 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 00 s"),
+        (185, "3 min 05 s"),
+        (7800, "2 h 10 min"),
+    ],
+)
+def test_times_are_written_for_people(seconds, text):
+    assert duration(seconds) == text

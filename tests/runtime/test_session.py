@@ -1,0 +1,156 @@
+"""A session of one's own: alone on the machine, and gone afterwards."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from distanon.errors import ClusterError
+from distanon.runtime import crew, session
+from distanon.runtime.seclusion import environment
+from distanon.runtime.settings import RuntimeSettings
+
+RUN = """
+import time
+
+def work(_shared, item):
+    time.sleep(item)
+    return item
+
+if __name__ == "__main__":
+    from distanon.runtime import crew
+    from distanon.runtime.settings import RuntimeSettings
+    import ray
+
+    with crew(RuntimeSettings(workers=1)) as workers:
+        print(ray.get_runtime_context().gcs_address, len(ray.nodes()), flush=True)
+        print(ray._private.worker._global_node.get_session_dir_path(), flush=True)
+        list(workers.map(work, [0.0]))
+        print("busy", flush=True)
+        list(workers.map(work, [600.0]))
+"""
+
+
+def start(tmp_path, name, **variables):
+    """Runs the script in a session (of processes) of its own, up to "busy"."""
+    (tmp_path / name).mkdir()
+    script = tmp_path / name / "script.py"
+    script.write_text(RUN)
+    kept = {key: text for key, text in os.environ.items() if not key.startswith("RAY_")}
+    return subprocess.Popen(
+        [sys.executable, script],
+        stdout=subprocess.PIPE,
+        stderr=(tmp_path / name / "stderr").open("w"),
+        text=True,
+        env=kept | variables,
+        start_new_session=True,
+    )
+
+
+def members(group):
+    """Living processes of a session of processes."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == group and fields[0] != "Z":
+            found.append(int(stat.parent.name))
+    return found
+
+
+def wait_until(condition, seconds=15.0):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return condition()
+
+
+@pytest.mark.ray
+def test_an_own_session_is_alone_and_leaves_nothing_when_interrupted(ray_address, tmp_path):
+    runs = {
+        "ctrl-c": start(tmp_path, "ctrl-c", RAY_ADDRESS=ray_address),
+        "sigterm": start(tmp_path, "sigterm", RAY_ADDRESS=ray_address),
+        "killed": start(tmp_path, "killed", RAY_ADDRESS=ray_address),
+    }
+    folders = {}
+    try:
+        for name, run in runs.items():
+            address, nodes = run.stdout.readline().split()
+            assert address != ray_address
+            assert nodes == "1"
+            folders[name] = Path(run.stdout.readline().strip())
+            assert folders[name].is_dir()
+            assert run.stdout.readline() == "busy\n"
+            assert len(members(run.pid)) > 4
+        os.killpg(runs["ctrl-c"].pid, signal.SIGINT)
+        runs["sigterm"].terminate()
+        runs["killed"].kill()
+        for name, run in runs.items():
+            run.wait(30)
+            assert wait_until(lambda pid=run.pid: not members(pid)), name
+            stderr = (tmp_path / name / "stderr").read_text()
+            assert stderr == "" if name == "killed" else stderr.rstrip().endswith("Interrupt")
+    finally:
+        for run in runs.values():
+            for pid in members(run.pid):
+                os.kill(pid, signal.SIGKILL)
+            run.stdout.close()
+    assert not folders["ctrl-c"].parent.exists()
+    assert not folders["sigterm"].parent.exists()
+
+    left = folders["killed"].parent
+    os.utime(left, (0, 0))
+    session._sweep(left.parent)  # what the next session does first
+    assert not left.exists()
+
+
+def test_an_address_where_nobody_answers_is_named_at_once():
+    began = time.monotonic()
+    with (
+        pytest.raises(ClusterError, match=r"no Ray cluster answers at 127\.0\.0\.1:9"),
+        crew(RuntimeSettings(address="127.0.0.1:9")),
+    ):
+        pass
+    assert time.monotonic() - began < 20
+
+
+def test_the_folder_of_a_living_session_is_not_swept(tmp_path):
+    with session._root() as root:
+        os.utime(root, (0, 0))
+        session._sweep(root.parent)
+        assert root.is_dir()
+        assert root.stat().st_mode & 0o077 == 0
+    assert not root.exists()
+
+
+@pytest.mark.parametrize(
+    ("free_shared", "place"), [(24 << 30, "/dev/shm"), (64 << 20, "below"), (0, "below")]
+)
+def test_shared_objects_lie_in_memory_that_has_room(monkeypatch, tmp_path, free_shared, place):
+    def usage(path):
+        return type("Usage", (), {"free": free_shared if str(path) == "/dev/shm" else 100 << 30})
+
+    monkeypatch.setattr(session.shutil, "disk_usage", usage)
+    monkeypatch.setattr(session, "_free_memory", lambda: 8 << 30)
+    directory, size = session._store(tmp_path)
+    assert directory == (Path("/dev/shm") if place == "/dev/shm" else tmp_path)
+    assert size == (8 << 30) * 3 // 10
+
+
+def test_variables_are_set_for_a_block_and_put_back(monkeypatch):
+    monkeypatch.setenv("DISTANON_A", "user's")
+    monkeypatch.delenv("DISTANON_B", raising=False)
+    with environment({"DISTANON_A": "ours", "DISTANON_B": "ours"}):
+        assert (os.environ["DISTANON_A"], os.environ["DISTANON_B"]) == ("user's", "ours")
+    with environment({"DISTANON_A": "ours"}, replace=True):
+        assert os.environ["DISTANON_A"] == "ours"
+    assert os.environ["DISTANON_A"] == "user's"
+    assert "DISTANON_B" not in os.environ
