@@ -36,7 +36,7 @@ def top_coded(column: pa.ChunkedArray, top: float, name: str) -> pa.Array:
     elif pa.types.is_floating(values.type):
         floats = values.to_numpy(zero_copy_only=False)
         limit = floats.dtype.type(top)
-        if limit > top:
+        if float(limit) > top:  # as float64: numpy would round `top` to the column's type
             limit = np.nextafter(limit, floats.dtype.type(-np.inf))
         capped = pa.array(np.minimum(floats, limit), values.type, mask=np.isnan(floats))
     else:

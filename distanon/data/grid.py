@@ -17,16 +17,16 @@ def grid_limit(low: float, high: float) -> int:
     """The most digits after the point that a released number may show.
 
     Six significant digits of the largest magnitude; more where the range is so narrow beside
-    it that fewer than three digits of the range would be left. It never grows when the range
-    does, so that the limits of parts can be merged.
+    it that fewer than three digits of the range would be left (a constant keeps its own). It
+    never grows when the range does, so that what parts of a column say can be merged.
     """
     magnitude = max(abs(low), abs(high))
     if magnitude == 0:
         return 0
-    limit = _SIGNIFICANT - _digits(magnitude)
+    limit = most = _FLOAT_DIGITS - _digits(magnitude)
     if high > low:
-        limit = max(limit, _SIGNIFICANT_OF_RANGE - _digits(high - low))
-    return max(0, min(limit, _FLOAT_DIGITS - _digits(magnitude)))
+        limit = max(_SIGNIFICANT - _digits(magnitude), _SIGNIFICANT_OF_RANGE - _digits(high - low))
+    return max(0, min(limit, most))
 
 
 def decimals_seen(
@@ -58,4 +58,4 @@ def decimals_seen(
 
 def _digits(magnitude: float) -> int:
     """Digits before the point; 0 or less for numbers below a tenth."""
-    return Decimal(repr(magnitude)).adjusted() + 1
+    return Decimal(repr(float(magnitude))).adjusted() + 1

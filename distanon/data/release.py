@@ -52,8 +52,8 @@ def publishable(table: pa.Table, schema: Schema) -> pa.Table:
         schema: of the release.
 
     Returns:
-        The columns of `schema.published`, in that order, then `SOURCE` if it was there. Arrow
-        types are those of the table, pseudonyms apart (text).
+        The columns of `schema.published`, in that order, then `SOURCE` if it was there; in the
+        table's arrow types but for what `publishable_schema` says.
 
     Raises:
         InputError: a `top_code` below every value that the column's type can hold.
@@ -68,7 +68,10 @@ def publishable(table: pa.Table, schema: Schema) -> pa.Table:
 
 
 def publishable_schema(schema: Schema) -> Schema:
-    """The schema of what `publishable` returns: pseudonyms are text, dictionaries unordered."""
+    """The schema of what `publishable` returns.
+
+    Pseudonyms are text, dictionaries unordered, string views and run-end encoded columns plain.
+    """
     return Schema(tuple(_published(attribute) for attribute in schema.published))
 
 
@@ -125,12 +128,7 @@ def _is_pseudonym(attribute: Attribute) -> bool:
 def _published(attribute: Attribute) -> Attribute:
     if _is_pseudonym(attribute):
         return replace(attribute, arrow_type=pa.string(), type=AttributeType.NOMINAL)
-    kind = attribute.arrow_type
-    if pa.types.is_run_end_encoded(kind):
-        kind = kind.value_type
-    if pa.types.is_dictionary(kind):
-        kind = pa.dictionary(kind.index_type, kind.value_type)
-    return replace(attribute, arrow_type=kind)
+    return replace(attribute, arrow_type=_written_type(attribute.arrow_type))
 
 
 def _pseudonyms(column: pa.ChunkedArray, key: bytes) -> pa.Array:
@@ -150,16 +148,26 @@ def _pseudonyms(column: pa.ChunkedArray, key: bytes) -> pa.Array:
 def _tidy(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
     """Equal values in equal bytes: one missing value, one zero, dictionaries of used values."""
     kind = column.type
-    if pa.types.is_floating(kind) or pa.types.is_run_end_encoded(kind):
-        values = codes.plain(column)
-        plain = kind.value_type if pa.types.is_run_end_encoded(kind) else kind
-        return values if values.type == plain else values.cast(plain)
-    return _reduced(column) if pa.types.is_dictionary(kind) else column
+    if pa.types.is_dictionary(kind):
+        return _reduced(column)
+    plain = _written_type(kind)
+    if pa.types.is_floating(kind) or plain != kind:
+        column = codes.plain(column)
+    return column if column.type == plain else column.cast(plain)
+
+
+def _written_type(kind: pa.DataType) -> pa.DataType:
+    """The type that is published: views and runs, which few readers know, as plain values."""
+    if pa.types.is_run_end_encoded(kind):
+        return _written_type(kind.value_type)
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, _written_type(kind.value_type))
+    return pa.large_string() if pa.types.is_string_view(kind) else kind
 
 
 def _reduced(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """A dictionary column with its used values alone, sorted; that order means nothing."""
-    kind = pa.dictionary(column.type.index_type, column.type.value_type)
+    kind = _written_type(column.type)
     values = codes.plain(column)
     used = pc.drop_null(values.unique())
     used = used.take(pc.sort_indices(_sortable(used)))

@@ -190,7 +190,8 @@ def _categorical(
         if faults:
             return AttributeDomain(present, missing), faults
     if ordering == "natural" and attribute.order is not None:
-        return _given(values, attribute, AttributeDomain(present, missing, ordering="given"))
+        blank = AttributeDomain(present, missing, ordering="given")
+        return _given(values, attribute, blank, start)
     found = categories.arranged(categories.distinct(values), ordering)
     domain = AttributeDomain(
         present, missing, categories=found, distinct=len(found), ordering=ordering
@@ -199,18 +200,14 @@ def _categorical(
 
 
 def _given(
-    values: pa.Array, attribute: Attribute, blank: AttributeDomain
+    values: pa.Array, attribute: Attribute, blank: AttributeDomain, start: int
 ) -> tuple[AttributeDomain, list[Fault]]:
     try:
         order = categories.given(attribute.order or (), values.type)
     except ValueError as error:
         return blank, [Fault(attribute.name, str(error), None, 0)]
     _, strange = categories.places(values, categories.as_array(order, values.type))
-    faults = []
-    if strange.any():
-        kind = "values that `order` lacks; add them to it"
-        faults.append(Fault(attribute.name, kind, None, int(strange.sum())))
-    return replace(blank, categories=order), faults
+    return replace(blank, categories=order), _strangers(strange, attribute, "`order`", start)
 
 
 def _hierarchy_faults(values: pa.Array, attribute: Attribute, start: int) -> list[Fault]:
@@ -219,9 +216,15 @@ def _hierarchy_faults(values: pa.Array, attribute: Attribute, start: int) -> lis
     texts = codes.as_text(values)
     known = pa.array(attribute.hierarchy.values, pa.large_string())
     _, strange = categories.places(texts, known)
+    return _strangers(strange, attribute, "the hierarchy", start)
+
+
+def _strangers(
+    strange: NDArray[np.bool_], attribute: Attribute, where: str, start: int
+) -> list[Fault]:
     if not strange.any():
         return []
-    kind = "values that the hierarchy lacks; add them to its file"
+    kind = f"values that {where} lacks; add them to it"
     return [Fault(attribute.name, kind, start + int(np.argmax(strange)), int(strange.sum()))]
 
 

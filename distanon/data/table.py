@@ -43,6 +43,22 @@ def _unpickled(stream: pa.Buffer, start: int) -> MemoryPartition:
     return MemoryPartition(pa.ipc.open_stream(stream).read_all(), start)
 
 
+class MemoryScratch:
+    """Named tables for the time of one process; a worker's copy forgets what it wrote."""
+
+    def __init__(self) -> None:
+        self._tables: dict[str, MemoryPartition] = {}
+
+    def find(self, name: str) -> MemoryPartition | None:
+        """The table of this name, if this process wrote it."""
+        return self._tables.get(name)
+
+    def write(self, name: str, table: pa.Table) -> MemoryPartition:
+        """Keeps the table; what comes back holds it, wherever it travels."""
+        self._tables[name] = MemoryPartition(table)
+        return self._tables[name]
+
+
 @dataclass(frozen=True, slots=True)
 class SelectedPartition:
     """Some of the records of another partition, numbered anew."""
@@ -58,7 +74,16 @@ class SelectedPartition:
 
     def read(self, columns: Sequence[str] | None = None) -> pa.Table:
         """The chosen records in order."""
-        return self.whole.read(columns).take(pa.array(self.rows))
+        return _without_views(self.whole.read(columns)).take(pa.array(self.rows, pa.int64()))
+
+
+def _without_views(table: pa.Table) -> pa.Table:
+    """String views as text: Arrow can't take rows of them."""
+    for place, field in enumerate(table.schema):
+        if pa.types.is_string_view(field.type):
+            text = table.column(place).cast(pa.large_string())
+            table = table.set_column(place, field.name, text)
+    return table
 
 
 @dataclass(frozen=True, slots=True)
