@@ -36,7 +36,7 @@ def chart_intruder(summary: Summary) -> str:
         if measured.ci_low is not None and measured.ci_high is not None:
             axes.plot([measured.ci_low, measured.ci_high], [place, place], color=_INK, lw=1.6)
         axes.text(
-            min(measured.value, 1) + 0.015, place, f"{measured.value:.2f}", va="center", fontsize=9
+            max(measured.value, measured.ci_high or 0) + 0.015, place, f"{measured.value:.2f}", va="center", fontsize=9
         )
     _rows(axes, [label for label, _ in rows])
     axes.set_xlim(0, 1.12)

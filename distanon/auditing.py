@@ -1,0 +1,110 @@
+"""Judges a release: the promises, the attacks and the utility measures, by name."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from distanon.attacks import identity, inversion
+from distanon.data.evidence import Evidence
+from distanon.data.measurement import Measurement
+from distanon.data.streams import Streams
+from distanon.errors import InputError
+from distanon.promises.base import Promise, Verdict
+from distanon.promises.gate import verify as verify_promises
+from distanon.runtime.crew import Crew
+from distanon.utility import clustering, information_loss, neighborhoods
+
+DEFAULT_K = 10
+"""Size of the neighborhoods that are compared where the method has no k of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Thoroughness:
+    """How much is measured.
+
+    Attributes:
+        k: size of the neighborhoods that are compared.
+        ties: what belongs to a neighborhood where distances tie.
+        full: more targets, draws and records than the standard, which fits about a minute.
+        draws: of attacks that are repeated.
+        budget_s: seconds after which the remaining measures are left out, and named.
+    """
+
+    k: int = DEFAULT_K
+    ties: Literal["include", "truncate"] = "include"
+    full: bool = False
+    draws: int = 10
+    budget_s: float = 600.0
+
+
+def verify(promises: Mapping[str, Promise], evidence: Evidence) -> list[Verdict]:
+    """The gate: every promise, checked on the files that were read back."""
+    return verify_promises(promises, evidence)
+
+
+def measure(
+    evidence: Evidence, thoroughness: Thoroughness, crew: Crew, streams: Streams, blocks: int
+) -> list[Measurement]:
+    """All attacks and utility measures that this evidence allows.
+
+    Returns:
+        In a fixed order. What ran out of time, or can't be measured on these columns, stands
+        there as NaN with the reason.
+    """
+    started = time.monotonic()
+    figures: list[Measurement] = []
+    for name, step in _steps(evidence, thoroughness, crew, streams, blocks).items():
+        if time.monotonic() - started > thoroughness.budget_s:
+            reason = f"left out: measure.budget_s ({thoroughness.budget_s:g} s) was used up"
+            figures.append(Measurement(f"{name}.not_measured", math.nan, note=reason))
+            continue
+        try:
+            figures += step()
+        except InputError as error:
+            # Generalized columns have no distances: the rest can still be measured.
+            figures.append(Measurement(f"{name}.not_measured", math.nan, note=str(error)))
+    return figures
+
+
+def _steps(
+    evidence: Evidence, thoroughness: Thoroughness, crew: Crew, streams: Streams, blocks: int
+) -> dict[str, Callable[[], list[Measurement]]]:
+    """What is measured, in the order of the report, cheapest certainty first."""
+    more = 10 if thoroughness.full else 1
+    k, draws = thoroughness.k, thoroughness.draws
+    return {
+        "identity": lambda: identity.measure(
+            evidence,
+            crew=crew,
+            streams=streams,
+            targets=identity.TARGETS * more,
+            choices=3 * more,
+            blocks=blocks,
+        ),
+        "neighborhoods": lambda: neighborhoods.measure(
+            evidence,
+            crew=crew,
+            streams=streams,
+            k=k,
+            ties=thoroughness.ties,
+            sample=neighborhoods.SAMPLE * more,
+            blocks=blocks,
+        ),
+        "change": lambda: information_loss.measure(evidence),
+        "clustering": lambda: clustering.measure(
+            evidence,
+            crew=crew,
+            streams=streams,
+            k=k,
+            kmeans_records=clustering.KMEANS_RECORDS * more,
+            dbscan_records=clustering.DBSCAN_RECORDS * (2 if thoroughness.full else 1),
+            blocks=blocks,
+        ),
+        "inversion": lambda: inversion.measure(
+            evidence, crew=crew, streams=streams, draws=draws * more, blocks=blocks
+        ),
+    }

@@ -1,0 +1,15 @@
+"""What a user can ask for: a run, its resumption, and checks without a run."""
+
+from distanon.job.outside import Findings, audit, clean, rewrite_report, validate
+from distanon.job.run import RunResult, resume, run_job
+
+__all__ = [
+    "Findings",
+    "RunResult",
+    "audit",
+    "clean",
+    "resume",
+    "rewrite_report",
+    "run_job",
+    "validate",
+]

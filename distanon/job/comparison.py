@@ -1,0 +1,127 @@
+"""The release and the methods it is compared with, measured in the same way.
+
+What is compared is made privately, on the same data, and never published.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from distanon import auditing
+from distanon.auditing import Thoroughness
+from distanon.data.evidence import Evidence
+from distanon.data.measurement import Measurement
+from distanon.data.ports import Partition, Scratch
+from distanon.data.release import Release, sort_for_release
+from distanon.data.schema import Schema
+from distanon.data.table import Dataset, MemoryPartition
+from distanon.errors import InfeasibleError, InputError, SpecError
+from distanon.job.journal import Journal, subject_of
+from distanon.methods.base import Context, Method
+from distanon.methods.baselines.noise import Noise
+from distanon.report import Subject
+from distanon.spec import JobSpec
+from distanon.utility.information_loss import displacement_rms
+
+
+def check_all(spec: JobSpec, dataset: Dataset) -> None:
+    """Refuses methods that can't work on these columns and so many records.
+
+    Raises:
+        InfeasibleError: too few records.
+        SpecError: the columns are of the wrong kind.
+    """
+    spec.method.check(dataset)
+    for method in spec.compare:
+        _sized(method, 1.0).check(dataset)
+
+
+def measure_all(spec: JobSpec, evidence: Evidence, context: Context, journal: Journal) -> None:
+    """Measures the release and every compared method; metrics.json grows by one at a time.
+
+    Args:
+        spec: names the compared methods.
+        evidence: the released files beside the originals.
+        context: of the run.
+        journal: what was measured before an interruption is taken from it.
+    """
+    done = {subject.label: subject for subject in journal.read_metrics()}
+    subjects: list[Subject] = []
+    labelled: dict[str, Method | None] = {spec.method.name: None, **spec.comparisons()}
+    for place, (label, method) in enumerate(labelled.items()):
+        if label not in done:
+            figures = (
+                _figures(spec, evidence, context)
+                if method is None
+                else _beside(spec, method, evidence, context, place)
+            )
+            done[label] = subject_of(label, figures)
+        subjects.append(done[label])
+        journal.write_metrics(subjects, spec.run_id)
+
+
+def _beside(
+    spec: JobSpec, method: Method, evidence: Evidence, context: Context, place: int
+) -> list[Measurement]:
+    """The figures of one compared method, or why it has none."""
+    method = _sized(method, displacement_rms(evidence))
+    dataset = evidence.original
+    if dataset is None:
+        return []
+    scratch = _NamedScratch(f"compared-{place}", context.scratch)
+    try:
+        release = method.release(dataset, {}, replace(context, scratch=scratch))
+    except (InfeasibleError, InputError, SpecError) as error:
+        return [Measurement("release.not_made", math.nan, note=str(error), is_public=False)]
+    return _figures(spec, _in_memory(release, evidence), context)
+
+
+def _sized(method: Method, rms: float) -> Method:
+    """Noise that is to match the release, at the release's size; any other method as it is."""
+    if isinstance(method, Noise) and method.rms == "match":
+        return method.matched(rms)
+    return method
+
+
+def _figures(spec: JobSpec, evidence: Evidence, context: Context) -> list[Measurement]:
+    wanted = spec.measure
+    thoroughness = Thoroughness(
+        k=int(getattr(spec.method, "k", auditing.DEFAULT_K)),
+        ties=getattr(spec.method, "ties", "include"),
+        full=wanted.attacks == "full",
+        draws=wanted.draws,
+        budget_s=wanted.budget_s,
+    )
+    return auditing.measure(evidence, thoroughness, context.crew, context.streams, context.blocks)
+
+
+def _in_memory(release: Release, evidence: Evidence) -> Evidence:
+    """A release that is not written, in the form in which it would be published."""
+    table, sources = sort_for_release(
+        pa.concat_tables([piece.read() for piece in release.pieces], promote_options="default")
+    )
+    attributes = tuple(
+        replace(release.schema[name], arrow_type=table.schema.field(name).type)
+        for name in table.column_names
+    )
+    dataset = Dataset(Schema(attributes), (MemoryPartition(table),), "the compared release")
+    return replace(evidence, release=dataset, sources=sources)
+
+
+@dataclass(frozen=True, slots=True)
+class _NamedScratch:
+    """A part of another scratch: names of one compared method never meet another's."""
+
+    name: str
+    whole: Scratch
+
+    def find(self, name: str) -> Partition | None:
+        """As `Scratch.find`."""
+        return self.whole.find(f"{self.name}-{name}")
+
+    def write(self, name: str, table: pa.Table) -> Partition:
+        """As `Scratch.write`."""
+        return self.whole.write(f"{self.name}-{name}", table)

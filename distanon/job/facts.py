@@ -1,0 +1,71 @@
+"""release.json: the whitelist of what is said in public about a release."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from distanon.data.release import Release
+from distanon.data.schema import Schema
+from distanon.job.journal import certificate_line
+from distanon.promises.base import Verdict
+from distanon.spec import JobSpec
+from distanon.storage.staging import Manifest
+
+FORMAT = 1
+_LIBRARIES = ("distanon", "ray", "numpy", "scipy", "numba", "pyarrow")
+"""They decide bits, or carry the work."""
+
+
+def versions() -> dict[str, str]:
+    """Versions of what decides the bits of a release."""
+    return {name: version(name) for name in _LIBRARIES} | {"python": platform.python_version()}
+
+
+def public_document(
+    spec: JobSpec, release: Release, manifest: Manifest, verdicts: Sequence[Verdict]
+) -> dict[str, Any]:
+    """What stands in release.json; the same bytes for the same release.
+
+    No run id: it digests the spec, and with it a seed that stands there.
+    """
+    told = spec.public_dict()
+    roles = [
+        {"name": attribute.name, "role": attribute.role.value, "type": attribute.type.value}
+        for attribute in release.schema.published
+    ]
+    return {
+        "format_version": FORMAT,
+        "method": told["method"],
+        "promises": [certificate_line(verdict) for verdict in verdicts],
+        "removed_promises": told["removed_promises"],
+        "counts": small_hidden(release.counts, smallest(spec)),
+        "attributes": roles,
+        "release": manifest.as_document(),
+        "versions": versions(),
+    }
+
+
+def smallest(spec: JobSpec) -> int:
+    """Counts below it are not told: the method's k, or 10."""
+    return int(getattr(spec.method, "k", 10))
+
+
+def small_hidden(counts: Mapping[str, int], k: int) -> dict[str, int | str]:
+    """Counts with 1 … k - 1 written as "<k"."""
+    return {name: f"<{k}" if 0 < count < k else int(count) for name, count in counts.items()}
+
+
+def column_facts(original: Schema) -> list[dict[str, Any]]:
+    """Name, role, type and publication of every column of the input."""
+    return [
+        {
+            "name": attribute.name,
+            "role": attribute.role.value,
+            "type": attribute.type.value,
+            "published": attribute.is_published,
+        }
+        for attribute in original
+    ]

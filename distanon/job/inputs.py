@@ -1,0 +1,196 @@
+"""From the `input:` of a spec to a data set that is known to be usable; nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from distanon.data import builtin
+from distanon.data.domain import Domain, scan
+from distanon.data.hierarchy import Hierarchy
+from distanon.data.schema import Attribute, Role, Schema
+from distanon.data.streams import Streams
+from distanon.data.table import Dataset
+from distanon.errors import InputError
+from distanon.spec import JobSpec
+from distanon.spec.places import BUILTIN
+from distanon.spec.table_input import ControlFraction, TableInput
+from distanon.storage.store import StorageSettings
+from distanon.storage.tables import OpenedTable, open_table, read_rows
+
+_UNIQUE_SHARE = 0.05
+"""A kept column that is unique for more of the rows than this names people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a run works on.
+
+    Attributes:
+        dataset: the records to anonymize, those held out taken away.
+        control: the records held out; None: there are none.
+        domain: of `dataset`.
+        notes: what was detected or inferred, for the user to see.
+        fingerprint: of the files, for the resume check; private.
+    """
+
+    dataset: Dataset
+    control: Dataset | None
+    domain: Domain
+    notes: tuple[str, ...]
+    fingerprint: str
+
+
+def open_inputs(spec: JobSpec, streams: Streams) -> Inputs:
+    """Opens and checks the input of a job.
+
+    Raises:
+        SpecError: columns and settings don't fit the files.
+        InputError: the files can't be used.
+        AccessError: they can't be read.
+    """
+    wanted = spec.table
+    pieces = None if spec.runtime.partitions == "auto" else spec.runtime.partitions
+    opened = open_table(place_of(wanted.path), wanted.csv, spec.storage, pieces)
+    schema = schema_of(wanted, opened, spec.storage)
+    whole = Dataset(schema, opened.partitions, wanted.path)
+    dataset, control = _hold_out(whole, wanted, spec, streams)
+    domain = scan(dataset)
+    _refuse_missing(dataset, domain, wanted, opened)
+    _refuse_unique(dataset, wanted)
+    notes = (*opened.notes, *_inferred(wanted, schema), *_held_out(dataset, control))
+    return Inputs(dataset, control, domain, notes, opened.fingerprint)
+
+
+def place_of(path: str) -> str:
+    """Where a path of the spec is: that of a file for data that the package ships."""
+    if path.startswith(BUILTIN):
+        return str(builtin.path_of(path.removeprefix(BUILTIN)))
+    return path
+
+
+def schema_of(wanted: TableInput, opened: OpenedTable, storage: StorageSettings) -> Schema:
+    """Roles and types of an opened table's columns, hierarchies read."""
+    hierarchies = {
+        column: Hierarchy.from_rows(read_rows(path, storage), path)
+        for column, path in wanted.hierarchies.items()
+    }
+    return wanted.schema_for(opened.arrow_schema, wanted.path, hierarchies)
+
+
+def _hold_out(
+    whole: Dataset, wanted: TableInput, spec: JobSpec, streams: Streams
+) -> tuple[Dataset, Dataset | None]:
+    """Splits off the control records, before anything else sees the data."""
+    if wanted.control is None:
+        return whole, None
+    if isinstance(wanted.control, ControlFraction):
+        draws = streams.uniforms("control", 0, len(whole), 1)[:, 0]
+        held = draws < wanted.control.fraction
+        if held.all() or not held.any():
+            raise InputError(
+                f"{whole.source}: a fraction of {wanted.control.fraction} of {len(whole)} records "
+                "leaves one side empty; give input.table.control a path, or more records"
+            )
+        return whole.select(np.flatnonzero(~held)), whole.select(np.flatnonzero(held))
+    opened = open_table(place_of(wanted.control), wanted.csv, spec.storage)
+    schema = schema_of(replace_path(wanted, wanted.control), opened, spec.storage)
+    if [one.name for one in schema] != [one.name for one in whole.schema]:
+        raise InputError(f"{wanted.control}: the columns are not those of {wanted.path}")
+    return whole, Dataset(schema, opened.partitions, wanted.control)
+
+
+def replace_path(wanted: TableInput, path: str) -> TableInput:
+    """The same settings for another file."""
+    return wanted.model_copy(update={"path": path})
+
+
+def _refuse_missing(
+    dataset: Dataset, domain: Domain, wanted: TableInput, opened: OpenedTable
+) -> None:
+    if wanted.missing != "error":
+        return
+    lacking = [name for name, one in domain.attributes.items() if one.missing]
+    if not lacking:
+        return
+    faults = []
+    for name in lacking:
+        number = _first_missing(dataset, name)
+        file, row = opened.locate(number) if wanted.control is None else (wanted.path, number + 1)
+        count = domain[name].missing
+        faults.append(f"{file}: column {name!r}: {count} missing values, the first in row {row}")
+    raise InputError("\n".join([*faults, "fill them, or set input.table.missing: own_category"]))
+
+
+def _first_missing(dataset: Dataset, name: str) -> int:
+    for partition in dataset.partitions:
+        column = partition.read([name]).column(name)
+        rows = np.flatnonzero(pc.is_null(column, nan_is_null=True).to_numpy(zero_copy_only=False))
+        if len(rows):
+            return partition.start + int(rows[0])
+    return 0
+
+
+def _refuse_unique(dataset: Dataset, wanted: TableInput) -> None:
+    """Refuses kept columns that name people, unless the spec says that it knows."""
+    kept = [
+        attribute.name
+        for attribute in dataset.schema.with_role(Role.INSENSITIVE)
+        if attribute.name not in wanted.confirm_unique
+    ]
+    shares = {name: _unique_share(dataset, name) for name in kept}
+    faults = [
+        f"{dataset.source}: insensitive column {name!r} is unique for {share:.0%} of the rows, so "
+        "it names people. Make it a quasi_identifier or an identifier, or list it in "
+        "input.table.confirm_unique"
+        for name, share in shares.items()
+        if share > _UNIQUE_SHARE
+    ]
+    if faults:
+        raise InputError("\n".join(faults))
+
+
+def _unique_share(dataset: Dataset, name: str) -> float:
+    column = pa.chunked_array(
+        [
+            chunk
+            for partition in dataset.partitions
+            for chunk in partition.read([name]).column(name).chunks
+        ],
+        type=dataset.schema[name].arrow_type,
+    )
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    counts = pc.value_counts(column.combine_chunks()).field("counts")
+    singles = pc.sum(pc.equal(counts, 1)).as_py() or 0
+    return float(singles) / max(1, len(column))
+
+
+def _inferred(wanted: TableInput, schema: Schema) -> tuple[str, ...]:
+    """The types that nobody stated, so that a wrong guess is seen."""
+    guessed: Sequence[Attribute] = [
+        attribute
+        for attribute in schema
+        if attribute.is_published
+        and (
+            attribute.name not in wanted.columns
+            or wanted.columns[attribute.name].declared_type is None
+        )
+    ]
+    if not guessed:
+        return ()
+    kinds: dict[str, list[str]] = {}
+    for attribute in guessed:
+        kinds.setdefault(attribute.type.value, []).append(attribute.name)
+    told = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in kinds.items())
+    return (f"types inferred from the files: {told}",)
+
+
+def _held_out(dataset: Dataset, control: Dataset | None) -> tuple[str, ...]:
+    if control is None:
+        return ()
+    return (f"{len(control)} records are held out as control, {len(dataset)} are released",)

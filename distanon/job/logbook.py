@@ -1,0 +1,47 @@
+"""Progress that also remembers: how long each phase took, and what the user was told."""
+
+from __future__ import annotations
+
+import time
+
+from distanon.data.ports import Progress
+
+
+class Logbook:
+    """Passes progress on, and keeps notes and seconds by phase for run.json.
+
+    Attributes:
+        notes: what the user was told, in order, each once.
+        seconds: by phase, summed where a phase came more than once.
+    """
+
+    def __init__(self, shown: Progress) -> None:
+        self.notes: list[str] = []
+        self.seconds: dict[str, float] = {}
+        self._shown = shown
+        self._phase: str | None = None
+        self._since = time.monotonic()
+
+    def start(self, phase: str, total: int) -> None:
+        """A phase begins; the one before it ends."""
+        self.end()
+        self._phase = phase
+        self._shown.start(phase, total)
+
+    def advance(self, items: int = 1) -> None:
+        """So many items of the phase are done."""
+        self._shown.advance(items)
+
+    def note(self, message: str) -> None:
+        """A line for the user."""
+        if message not in self.notes:
+            self.notes.append(message)
+            self._shown.note(message)
+
+    def end(self) -> None:
+        """The phase under way has ended."""
+        now = time.monotonic()
+        if self._phase is not None:
+            spent = self.seconds.get(self._phase, 0.0) + now - self._since
+            self.seconds[self._phase] = round(spent, 3)
+        self._phase, self._since = None, now

@@ -1,0 +1,226 @@
+"""Checks without a run: of a finished release, of a spec, of what dead attempts left."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from distanon import auditing
+from distanon.auditing import Thoroughness
+from distanon.data.evidence import Evidence
+from distanon.data.measurement import Measurement
+from distanon.data.ports import Progress, Silent
+from distanon.data.schema import SOURCE, Attribute, Role, Schema, infer_type
+from distanon.data.streams import Streams
+from distanon.data.table import Dataset, MemoryPartition
+from distanon.errors import InputError, ResumeError
+from distanon.job.comparison import check_all
+from distanon.job.inputs import open_inputs, place_of, schema_of
+from distanon.job.journal import Journal
+from distanon.promises.base import Promise, Verdict
+from distanon.runtime.crew import SerialCrew
+from distanon.spec import JobSpec
+from distanon.spec.table_input import ControlFraction
+from distanon.storage import publishing
+from distanon.storage.releases import open_release
+from distanon.storage.store import StorageSettings, Store
+from distanon.storage.tables import OpenedTable, open_table
+
+_BLOCKS = 8
+_AUDIT_SEED = 0
+"""An audit's samples hide nothing: the same audit gives the same figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What an audit found.
+
+    Attributes:
+        verdicts: of the promises that were stated.
+        measurements: what can be measured on the files at hand.
+    """
+
+    verdicts: Sequence[Verdict]
+    measurements: Sequence[Measurement]
+
+
+def audit(
+    release: Any,
+    *,
+    original: Any = None,
+    spec: JobSpec | None = None,
+    quasi_identifiers: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    promises: Mapping[str, Promise] | None = None,
+    progress: Progress | None = None,
+) -> Findings:
+    """Checks a finished release, from its rows alone; it need not be made by distanon.
+
+    Args:
+        release: the path of a release or of any table; or a pandas or Arrow table.
+        original: the table that it was made from, likewise. Which row comes from which record
+            is not known, so attacks that need to know it are left out.
+        spec: roles, promises and storage of the job, instead of the names.
+        quasi_identifiers: columns that an intruder may know.
+        sensitive: columns that an intruder wants.
+        promises: to check, by name; the spec's are checked too.
+        progress: where to say how far it is.
+
+    Raises:
+        InputError: the files lack a column, or can't be read as a table.
+    """
+    storage = spec.storage if spec is not None else StorageSettings()
+    released = _opened(release, storage)
+    if spec is None:
+        schema = _named(released, quasi_identifiers, sensitive)
+        asked: dict[str, Promise] = {}
+    else:
+        schema = _specified(spec, released)
+        asked = spec.effective_promises()[0]
+    dataset = Dataset(schema, released.partitions, released.path)
+    evidence = _with_origin(Evidence(dataset), original, spec, storage)
+    verdicts = auditing.verify(asked | dict(promises or {}), evidence)
+    crew = SerialCrew(progress or Silent())
+    figures = auditing.measure(evidence, Thoroughness(), crew, Streams(_AUDIT_SEED), _BLOCKS)
+    return Findings(verdicts, figures)
+
+
+def validate(spec: JobSpec) -> list[str]:
+    """Checks a spec against its data, as a run would before it starts.
+
+    Returns:
+        What was detected or inferred.
+
+    Raises:
+        DistanonError: what the run would be refused for.
+    """
+    inputs = open_inputs(spec, Streams(_AUDIT_SEED))
+    check_all(spec, inputs.dataset)
+    records = f"{len(inputs.dataset):,} records, {len(inputs.dataset.schema.attributes)} columns"
+    return [records, *inputs.notes]
+
+
+def rewrite_report(private: str) -> str:
+    """Writes a run's private report again from its private files.
+
+    Returns:
+        Where it is.
+
+    Raises:
+        ResumeError: there is no run, or it has no release yet.
+    """
+    journal = Journal(Store(private, StorageSettings(), private=True))
+    if journal.read_run()["status"] not in ("published", "done"):
+        raise ResumeError(f"{private}: this run has published nothing yet; `distanon resume` it")
+    return journal.write_report()
+
+
+def clean(private: str) -> int:
+    """Removes what abandoned attempts left below a private prefix.
+
+    Returns:
+        How many files there were.
+    """
+    return sum(removed.files for removed in publishing.clean(private))
+
+
+def _opened(table: Any, storage: StorageSettings) -> OpenedTable:
+    """A release by its path, or a table in memory, as an opened table."""
+    if isinstance(table, str | os.PathLike):
+        return open_release(place_of(os.fspath(table)), settings=storage)
+    if not isinstance(table, pa.Table):
+        table = pa.Table.from_pandas(table, preserve_index=False)
+    table = table.replace_schema_metadata(None)
+    if not table.num_rows:
+        raise InputError("the table holds no rows; expected at least one")
+    partition = MemoryPartition(table)
+    return OpenedTable("the table", table.schema, (partition,), table.num_rows, (), (), "")
+
+
+def _named(
+    released: OpenedTable, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
+) -> Schema:
+    """Roles by name; every other column is kept and known to nobody."""
+    names = released.arrow_schema.names
+    roles = dict.fromkeys(sensitive, Role.SENSITIVE)
+    roles |= dict.fromkeys(quasi_identifiers, Role.QUASI_IDENTIFIER)
+    unknown = [name for name in roles if name not in names]
+    if unknown:
+        raise InputError(
+            f"{released.path}: no column {', '.join(map(repr, unknown))}; it has "
+            f"{', '.join(map(repr, names))}"
+        )
+    both = sorted(set(quasi_identifiers) & set(sensitive))
+    if both:
+        raise InputError(f"quasi-identifier and sensitive at once: {', '.join(map(repr, both))}")
+    return Schema(
+        tuple(
+            Attribute(
+                field.name,
+                roles.get(field.name, Role.INSENSITIVE),
+                infer_type(field.type),
+                field.type,
+            )
+            for field in released.arrow_schema
+        )
+    )
+
+
+def _specified(spec: JobSpec, released: OpenedTable) -> Schema:
+    """Roles by the job's spec, for the columns that its release has."""
+    there = set(released.arrow_schema.names)
+    columns = {name: column for name, column in spec.table.columns.items() if name in there}
+    lacking = [
+        name
+        for name, column in spec.table.columns.items()
+        if name not in there and column.role not in (Role.IDENTIFIER, Role.SUBJECT)
+    ]
+    if lacking:
+        raise InputError(f"{released.path}: no column {', '.join(map(repr, lacking))}")
+    confirmed = tuple(name for name in spec.table.confirm_unique if name in there)
+    update = {"columns": columns, "path": released.path, "confirm_unique": confirmed}
+    return schema_of(spec.table.model_copy(update=update), released, spec.storage)
+
+
+def _with_origin(
+    evidence: Evidence, original: Any, spec: JobSpec | None, storage: StorageSettings
+) -> Evidence:
+    """The originals beside a release, and whose row is whose where the run kept the mapping."""
+    if original is None and spec is None:
+        return evidence
+    if spec is not None and original is None:
+        sources = _mapping(spec)
+        if sources is None:
+            return evidence
+        # With a fraction held out, the run's records are those left by its own seed.
+        if isinstance(spec.table.control, ControlFraction):
+            return evidence
+        inputs = open_inputs(spec, Streams(_AUDIT_SEED))
+        return replace(evidence, original=inputs.dataset, sources=sources, domain=inputs.domain)
+    opened = _opened(original, storage)
+    known = evidence.release.schema
+    attributes = tuple(
+        replace(known[field.name], arrow_type=field.type)
+        for field in opened.arrow_schema
+        if field.name in known
+    )
+    missing = {one.name for one in known.quasi_identifiers} - {one.name for one in attributes}
+    if missing:
+        raise InputError(f"{opened.path}: no column {', '.join(map(repr, sorted(missing)))}")
+    return replace(evidence, original=Dataset(Schema(attributes), opened.partitions, opened.path))
+
+
+def _mapping(spec: JobSpec) -> NDArray[np.int64] | None:
+    """The source record of each released row, where the run has kept it."""
+    folder = Store(spec.private_prefix(), spec.storage).child("mapping")
+    if not folder.list():
+        return None
+    table = open_table(folder.url, settings=spec.storage)
+    columns = [partition.read().column(SOURCE).to_numpy() for partition in table.partitions]
+    return np.concatenate(columns).astype(np.int64)

@@ -1,0 +1,306 @@
+"""One run, from its spec to a verified, published, measured release: one straight line."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from distanon import auditing
+from distanon.data.evidence import Evidence
+from distanon.data.measurement import Measurement
+from distanon.data.ports import Progress, Silent
+from distanon.data.release import Release
+from distanon.data.schema import Schema
+from distanon.data.streams import Streams
+from distanon.errors import PromiseBrokenError, ResumeError
+from distanon.job.comparison import check_all, measure_all
+from distanon.job.facts import column_facts, public_document, small_hidden, smallest, versions
+from distanon.job.inputs import Inputs, open_inputs
+from distanon.job.journal import REPORT, Journal
+from distanon.job.logbook import Logbook
+from distanon.methods.base import BLOCK, Context
+from distanon.promises.base import Verdict
+from distanon.runtime import crew as open_crew
+from distanon.runtime.crew import Crew, SerialCrew
+from distanon.spec import JobSpec, parse
+from distanon.storage.publishing import Attempt, check_output
+from distanon.storage.scratch import StoreScratch
+from distanon.storage.store import StorageSettings, Store
+
+_BLOCKS_PER_WORKER = 4  # so that a slow block does not keep the others waiting
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a finished run leaves.
+
+    Attributes:
+        run_id: its id.
+        output: where the release is.
+        private: where everything else is.
+        verdicts: the certificate.
+        measurements: figures of the release.
+        compared: figures of the methods that were measured beside it, by label.
+        report: the private report.
+        seconds: from the start to `_SUCCESS`.
+    """
+
+    run_id: str
+    output: str
+    private: str
+    verdicts: Sequence[Verdict]
+    measurements: Sequence[Measurement]
+    compared: Mapping[str, Sequence[Measurement]]
+    report: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What is to be run, and how."""
+
+    spec: JobSpec
+    run_id: str
+    seed: int
+    overwrite: bool
+    serial: bool
+    is_resumed: bool = False
+
+    def __repr__(self) -> str:
+        """Without the seed, which must never reach a log."""
+        return f"_Order({self.run_id})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A run that may write: everything that could be refused beforehand was checked."""
+
+    order: _Order
+    streams: Streams
+    inputs: Inputs
+    journal: Journal
+    logbook: Logbook
+    started: float
+
+
+def run_job(
+    spec: JobSpec,
+    *,
+    run_id: str | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    serial: bool = False,
+) -> RunResult:
+    """Runs a job from its beginning.
+
+    Args:
+        spec: what to do.
+        run_id: instead of the spec's name and digest.
+        overwrite: replace a release that is already there.
+        progress: where to say how far it is; None: nowhere.
+        serial: work in this process, without Ray; the release has the same bytes.
+
+    Raises:
+        DistanonError: its class says why the run could not be done.
+    """
+    spec.require_single_run()
+    order = _Order(spec, run_id or spec.run_id, spec.resolve_seed(), overwrite, serial)
+    return _run(order, progress)
+
+
+def resume(
+    target: JobSpec | str,
+    *,
+    run_id: str | None = None,
+    address: str | None = None,
+    progress: Progress | None = None,
+    serial: bool = False,
+) -> RunResult:
+    """Goes on with a run that was interrupted; a finished run is left as it is.
+
+    Args:
+        target: its spec, or its private prefix.
+        run_id: of a run that was begun with one, where `target` is a spec.
+        address: of the cluster to go on with.
+        progress: as in `run_job`.
+        serial: as in `run_job`.
+
+    Raises:
+        ResumeError: there is no such run, or it was begun with another spec, input or version.
+    """
+    if isinstance(target, str):
+        private, storage = target, StorageSettings()
+    else:
+        private, storage = target.private_prefix(run_id), target.storage
+    journal = Journal(Store(private, storage, private=True))
+    known = journal.read_run()
+    text = journal.read_spec()
+    spec = parse(text) if isinstance(target, str) else target
+    if spec.run_id != parse(text).run_id:
+        raise ResumeError(
+            f"{private}: the run was begun with another spec; resume it by its private prefix, "
+            "or run the new spec from its beginning"
+        )
+    if address is not None:
+        spec = parse(spec.to_yaml(), [f"runtime.address={json.dumps(address)}"])
+    if known["status"] == "done":
+        return _result(journal)
+    order = _Order(spec, known["run_id"], known["seed"], known["overwrite"], serial, True)
+    return _run(order, progress)
+
+
+def _run(order: _Order, progress: Progress | None) -> RunResult:
+    spec, logbook, started = order.spec, Logbook(progress or Silent()), time.monotonic()
+    private = spec.private_prefix(order.run_id)
+    published = Attempt.resume(spec.output, private, spec.storage) if order.is_resumed else None
+    if published is None:
+        check_output(spec.output, private, spec.storage, overwrite=order.overwrite)
+    streams = Streams(order.seed)
+    inputs = open_inputs(spec, streams)
+    check_all(spec, inputs.dataset)
+    for note in (*inputs.notes, spec.seed_warning(order.seed)):
+        if note:
+            logbook.note(note)
+    journal = Journal(Store(private, spec.storage, running=True, private=True))
+    begun = _Begun(order, streams, inputs, journal, logbook, started)
+    with published or Attempt.begin(spec.output, private, spec.storage) as attempt:
+        if not order.is_resumed:
+            _begin(begun)
+        with _crew(order, logbook) as crew:
+            context = _context(begun, crew)
+            if published is None:
+                _publish(begun, attempt, context)
+            _measure(begun, attempt, context)
+        _finish(begun, attempt)
+    return _result(journal)
+
+
+def _begin(begun: _Begun) -> None:
+    """A run from its beginning forgets what an earlier one with this prefix left."""
+    order, spec, journal = begun.order, begun.order.spec, begun.journal
+    journal.forget()
+    journal.write_spec(spec.to_yaml())
+    journal.update_run(
+        run_id=order.run_id,
+        name=spec.name,
+        status="begun",
+        seed=order.seed,
+        overwrite=order.overwrite,
+        output=spec.output,
+        spec=spec.private_dict(),
+        versions=versions(),
+    )
+
+
+def _publish(begun: _Begun, attempt: Attempt, context: Context) -> None:
+    """Makes the release, stages it, reads it back, checks every promise, publishes."""
+    spec, dataset = begun.order.spec, begun.inputs.dataset
+    promises, removed = spec.effective_promises()
+    release = spec.method.release(dataset, promises, context)
+    context.progress.start("verify and publish", 1)
+    manifest = attempt.stage(release, spec.output_format)
+    verdicts = auditing.verify(promises, _evidence(begun, attempt))
+    begun.journal.write_audit(verdicts, removed)
+    begun.journal.update_run(release=_facts(spec, release, dataset.schema, manifest.records))
+    broken = [verdict for verdict in verdicts if not verdict.kept]
+    if broken:
+        begun.journal.update_run(status="refused")
+        told = "\n".join(f"{one.promise}: {one.reason}" for one in broken)
+        raise PromiseBrokenError(f"nothing was published, the staged release breaks:\n{told}")
+    document = public_document(spec, release, manifest, verdicts)
+    attempt.publish(document, overwrite=begun.order.overwrite)
+    context.progress.advance()
+    spent = round(time.monotonic() - begun.started, 3)
+    begun.journal.update_run(status="published", seconds_to_success=spent)
+
+
+def _measure(begun: _Begun, attempt: Attempt, context: Context) -> None:
+    """Attacks and utility of the release, then of what it is compared with."""
+    if attempt.has_sources:
+        evidence = _evidence(begun, attempt)
+        measure_all(begun.order.spec, evidence, context, begun.journal)
+    losses = context.crew.losses
+    begun.logbook.end()
+    begun.journal.update_run(
+        seconds=begun.logbook.seconds, survived=asdict(losses), notes=begun.logbook.notes
+    )
+
+
+def _finish(begun: _Begun, attempt: Attempt) -> None:
+    """Reports, and the end of what nobody needs after `_SUCCESS`."""
+    begun.journal.write_report()
+    attempt.publish_report(begun.journal.public_report())
+    if begun.order.spec.keep_mapping and attempt.has_sources:
+        attempt.keep_mapping()
+    attempt.cleanup()
+    begun.journal.update_run(status="done")
+
+
+def _evidence(begun: _Begun, attempt: Attempt) -> Evidence:
+    """The staged files, read back, beside the originals."""
+    inputs = begun.inputs
+    staged, sources = attempt.read_back(inputs.dataset.schema)
+    return Evidence(staged, inputs.dataset, sources, inputs.domain, inputs.control)
+
+
+@contextlib.contextmanager
+def _crew(order: _Order, logbook: Logbook) -> Iterator[Crew]:
+    if order.serial:
+        yield SerialCrew(logbook)
+        return
+    logbook.start("workers", 1)
+    with open_crew(order.spec.runtime, logbook) as crew:
+        yield crew
+
+
+def _context(begun: _Begun, crew: Crew) -> Context:
+    spec, records = begun.order.spec, len(begun.inputs.dataset)
+    wanted = spec.runtime.partitions
+    auto = max(_BLOCKS_PER_WORKER * crew.workers, -(-records // BLOCK))
+    blocks = auto if wanted == "auto" else wanted
+    digests = {
+        "spec": spec.run_id,
+        "input": begun.inputs.fingerprint,
+        "version": _digest(versions()),
+        "seed": _digest(begun.streams.seed),
+    }
+    scratch = StoreScratch.open(begun.journal.store, digests)
+    return Context(crew, scratch, begun.streams, begun.logbook, blocks)
+
+
+def _facts(spec: JobSpec, release: Release, schema: Schema, records: int) -> dict[str, Any]:
+    """What the reports tell of the release itself."""
+    return {
+        "method": {"name": spec.method.name, "parameters": spec.method.parameters()},
+        "limits": spec.method.limits,
+        "records": records,
+        "columns": column_facts(schema),
+        "counts": small_hidden(release.counts, smallest(spec)),
+        "private": dict(release.private),
+    }
+
+
+def _result(journal: Journal) -> RunResult:
+    """What the private files say of a finished run."""
+    run = journal.read_run()
+    subjects = journal.read_metrics()
+    figures = [list(subject.measurements.values()) for subject in subjects]
+    return RunResult(
+        run_id=run["run_id"],
+        output=run["output"],
+        private=journal.store.url,
+        verdicts=journal.read_audit()[0],
+        measurements=figures[0] if figures else [],
+        compared={one.label: rows for one, rows in zip(subjects[1:], figures[1:], strict=True)},
+        report=journal.store.place(REPORT),
+        seconds=run["seconds_to_success"],
+    )
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
