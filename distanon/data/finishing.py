@@ -33,6 +33,8 @@ class Finishing:
         ordinal: bool (q,).
         lower: float64 (q,): least value of a numeric attribute, minus infinity where free.
         upper: float64 (q,): greatest.
+        domain: float64 (2, q): least and greatest value of what counts as the domain: the
+            bounds or, where these are free, `domain_bounds` or the data's own extremes.
         decimals: int64 (q,): digits after the point; -1: as computed.
         is_declared: bool (q,): the spec names the digits, so that unmoved numbers get them too.
         highest_rank: float64 (q,), of ordinal attributes.
@@ -44,6 +46,7 @@ class Finishing:
     ordinal: Booleans
     lower: Floats
     upper: Floats
+    domain: Floats
     decimals: NDArray[np.int64]
     is_declared: Booleans
     highest_rank: Floats
@@ -62,7 +65,8 @@ class Finishing:
             perturbed: float64, shape (m, q); NaN is missing.
 
         Returns:
-            The finished values, and bool, shape (m,): which records had a number out of bounds.
+            The finished values, and bool, shape (m,): which records had a number outside the
+            domain.
         """
         values = perturbed.copy()
         ranks = np.clip(np.rint(values[:, self.ordinal]), 0.0, self.highest_rank[self.ordinal])
@@ -74,7 +78,8 @@ class Finishing:
         values = np.clip(values, self.lower, self.upper)
         for column in np.flatnonzero(self.numeric).tolist():
             self._store(values[:, column], original[:, column], column)
-        outside: Booleans = np.any(below | above, axis=1)
+        beyond = (perturbed < self.domain[0]) | (perturbed > self.domain[1])
+        outside: Booleans = np.any(beyond & self.numeric, axis=1)
         return values + 0.0, outside
 
     def _store(self, values: Floats, original: Floats, column: int) -> None:
@@ -123,6 +128,7 @@ def finishing(
         ordinal,
         np.array([low for low, _ in bounds]),
         np.array([high for _, high in bounds]),
+        _domain(attributes, domains, np.array(bounds).reshape(-1, 2).T, rule),
         np.array(digits, dtype=np.int64),
         np.array([a.decimals is not None for a in attributes], dtype=np.bool_),
         np.array([float(max(0, len(d.categories) - 1)) for d in domains]),
@@ -171,6 +177,27 @@ def _decimals(
         return domain.decimals
     kind = codes.value_type(released_type(attribute, rule, decimals))
     return domain.decimals if codes.is_whole(kind) else -1
+
+
+def _domain(
+    attributes: Sequence[Attribute],
+    domains: Sequence[AttributeDomain],
+    bounds: Floats,
+    rule: DomainRule,
+) -> Floats:
+    """What counts as inside: the bounds, or with free bounds what they would be by the data."""
+    result = bounds.copy()
+    if rule != "free":
+        return result
+    for place, (attribute, domain) in enumerate(zip(attributes, domains, strict=True)):
+        if attribute.type != AttributeType.NUMERIC or domain.minimum is None:
+            continue
+        given = attribute.domain_bounds
+        if given is not None:
+            result[:, place] = [domain.coding.code(bound) for bound in given]
+        else:
+            result[:, place] = domain.minimum, domain.maximum
+    return result
 
 
 def _bounds(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
+from distanon.data.hierarchy import Hierarchy
 from distanon.data.ports import Progress, Scratch, Silent
+from distanon.data.release import Release
+from distanon.data.schema import AttributeType, Role
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset
-from distanon.data.release import Release
 from distanon.promises.base import Promise
 from distanon.runtime.crew import Crew
 
@@ -35,7 +37,7 @@ class Context:
     crew: Crew
     scratch: Scratch
     streams: Streams
-    progress: Progress = Silent()
+    progress: Progress = field(default_factory=Silent)
     blocks: int = 8
 
 
@@ -71,6 +73,56 @@ class Method(BaseModel):
         self, dataset: Dataset, promises: Mapping[str, Promise], context: Context
     ) -> Release:
         """Makes the release; the same bytes for the same spec, data and seed."""
+
+    def anonymize(
+        self,
+        data: Any,
+        *,
+        quasi_identifiers: Sequence[str],
+        sensitive: Sequence[str] = (),
+        insensitive: Sequence[str] = (),
+        identifiers: Sequence[str] = (),
+        types: Mapping[str, AttributeType | str] | None = None,
+        hierarchies: Mapping[str, Hierarchy | Sequence[Sequence[str]]] | None = None,
+        promises: Mapping[str, Promise | Mapping[str, Any] | None] | None = None,
+        seed: int | None = None,
+        workers: int | None = None,
+    ) -> Release:
+        """Makes a release of a table in memory and checks its promises.
+
+        Args:
+            data: a pandas DataFrame, or a pyarrow Table.
+            quasi_identifiers: columns that an intruder may know.
+            sensitive: columns that an intruder wants to learn.
+            insensitive: columns that are kept as they are.
+            identifiers: columns that are dropped.
+            types: numeric, ordinal, nominal or binary, by column; inferred where not given.
+            hierarchies: generalization hierarchies of nominal columns, as rows of a value and
+                its levels up to the top.
+            promises: by name, beside the method's default ones; None removes a default.
+            seed: an integer of at least 0; None: 128 bits from the operating system.
+            workers: Ray workers on this machine; None or 1: this process, without Ray. The
+                release is the same.
+
+        Returns:
+            The release; its `data` is of the kind that was put in, rows sorted by their values.
+
+        Raises:
+            InputError: the data or the roles can't be used as they are.
+            SpecError: the method can't keep a promise of this name, or use these columns.
+            InfeasibleError: the promises can't be kept on these data.
+            PromiseBrokenError: the release does not keep a promise.
+        """
+        from distanon.methods.in_memory import Request, anonymize
+
+        roles = {
+            Role.QUASI_IDENTIFIER: quasi_identifiers,
+            Role.SENSITIVE: sensitive,
+            Role.INSENSITIVE: insensitive,
+            Role.IDENTIFIER: identifiers,
+        }
+        request = Request(roles, types or {}, hierarchies or {}, promises or {}, seed, workers)
+        return anonymize(self, data, request)
 
     def parameters(self) -> dict[str, Any]:
         """The public parameters, as in the spec."""

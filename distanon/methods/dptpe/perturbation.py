@@ -188,7 +188,9 @@ def moves(
         signs = np.where(streams.uniforms("dptpe sign", start, stop, d) < 0.5, -1.0, 1.0)
         moved: Floats = signs * np.sqrt(_sequential_parts(length, uniforms, movable))
         return moved
-    return np.multiply(length[:, None], _directions(uniforms, movable), dtype=np.float64)
+    directed = _directions(uniforms, movable)
+    directed *= length[:, None]
+    return directed
 
 
 def _limits(reach: Floats, min_displacement: float) -> tuple[Floats, Floats]:

@@ -103,7 +103,7 @@ def publish(plan: Plan, item: tuple[Partition, Scratch]) -> tuple[Partition, Cou
     if counted is not None and written is not None:
         (row,) = counted.read().to_pylist()
         return written, Counts(**row)
-    table = partition.read()
+    table = partition.read([attribute.name for attribute in plan.schema.published])
     original = plan.space.encode(table)
     perturbed = perturb(plan, partition.start, original)
     released, counts = settle(plan, partition.start, original, perturbed)

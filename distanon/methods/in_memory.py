@@ -1,0 +1,233 @@
+"""A release of a table in memory: what `Method.anonymize` does around `Method.release`."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
+
+import pyarrow as pa
+from pydantic import ValidationError
+
+from distanon.data.frames import name_of, read_frame, write_frame
+from distanon.data.hierarchy import Hierarchy
+from distanon.data.release import Release, publishable_schema, sort_for_release
+from distanon.data.schema import SOURCE, Attribute, AttributeType, Role, Schema, infer_type
+from distanon.data.streams import Streams
+from distanon.data.table import Dataset, MemoryPartition, MemoryScratch, cut
+from distanon.errors import InputError, PromiseBrokenError, SpecError
+from distanon.methods.base import Context, Method
+from distanon.promises.base import Promise
+from distanon.runtime.crew import Crew, SerialCrew
+
+_BLOCKS_PER_WORKER = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The arguments of `Method.anonymize` beside the data."""
+
+    roles: Mapping[Role, Sequence[str]]
+    types: Mapping[str, AttributeType | str]
+    hierarchies: Mapping[str, Hierarchy | Sequence[Sequence[str]]]
+    promises: Mapping[str, Promise | Mapping[str, Any] | None]
+    seed: int | None
+    workers: int | None
+
+
+class _Warnings:
+    """Progress of a call from Python: what the user must see is a warning."""
+
+    def start(self, phase: str, total: int) -> None:
+        """Says nothing."""
+
+    def advance(self, items: int = 1) -> None:
+        """Says nothing."""
+
+    def note(self, message: str) -> None:
+        """Warns."""
+        warnings.warn(message, UserWarning, stacklevel=2)
+
+
+def anonymize(method: Method, data: Any, request: Request) -> Release:
+    """As `Method.anonymize`."""
+    source, table = name_of(data), read_frame(data)
+    workers = _workers(request.workers)
+    streams = Streams(_seed(request.seed))
+    promises = _promises(method, request.promises)
+    pieces = cut(table, workers * _BLOCKS_PER_WORKER)
+    dataset = Dataset(_schema(table, request, source), pieces, source)
+    method.check(dataset)
+    progress = _Warnings()
+    with _crew(workers, progress) as crew:
+        blocks = workers * _BLOCKS_PER_WORKER
+        context = Context(crew, MemoryScratch(), streams, progress, blocks)
+        release = method.release(dataset, promises, context)
+    whole = pa.concat_tables([piece.read() for piece in release.pieces])
+    published, sources = sort_for_release(whole)
+    _verify(promises, published, sources, release, dataset)
+    return replace(release, data=write_frame(published, data))
+
+
+def _schema(table: pa.Table, request: Request, source: str) -> Schema:
+    """The columns with their roles.
+
+    Raises:
+        InputError: columns without a role or with two, and names that are no column.
+    """
+    role_of = {name: role for role, names in request.roles.items() for name in _names(role, names)}
+    _check_roles(table.column_names, request, source)
+    return Schema(
+        tuple(_attribute(field, role_of[field.name], table, request) for field in table.schema)
+    )
+
+
+def _names(role: Role, names: Sequence[str]) -> Sequence[str]:
+    if isinstance(names, str):
+        raise InputError(f"expected a list of columns for the role {role}, got one name {names!r}")
+    return names
+
+
+def _check_roles(columns: Sequence[str], request: Request, source: str) -> None:
+    named = [name for names in request.roles.values() for name in names]
+    faults = []
+    for name in dict.fromkeys([*named, *request.types, *request.hierarchies]):
+        if name not in columns:
+            close = get_close_matches(str(name), columns, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            faults.append(f"{source} has no column {name!r}{hint}")
+    faults += [
+        f"column {n!r} has several roles" for n, times in Counter(named).items() if times > 1
+    ]
+    without = [name for name in columns if name not in named]
+    if without:
+        listed = ", ".join(repr(name) for name in without)
+        faults.append(
+            f"{source}: no role for {listed}; name every column as quasi_identifiers, sensitive, "
+            "insensitive (kept as it is) or identifiers (dropped)"
+        )
+    if SOURCE in columns:
+        faults.append(f"{source}: the column name {SOURCE!r} is reserved; rename the column")
+    if faults:
+        raise InputError("\n".join(faults))
+
+
+def _attribute(field: pa.Field, role: Role, table: pa.Table, request: Request) -> Attribute:
+    name = field.name
+    hierarchy = request.hierarchies.get(name)
+    if hierarchy is not None and not isinstance(hierarchy, Hierarchy):
+        hierarchy = Hierarchy.from_rows(hierarchy, f"the hierarchy of {name!r}")
+    declared = request.types.get(name, AttributeType.NOMINAL if hierarchy else None)
+    try:
+        kind = infer_type(field.type) if declared is None else AttributeType(declared)
+    except ValueError:
+        known = ", ".join(AttributeType)
+        raise InputError(f"types[{name!r}]: expected one of {known}, got {declared!r}") from None
+    if hierarchy is not None and kind is not AttributeType.NOMINAL:
+        raise InputError(
+            f"types[{name!r}]: a hierarchy is for a nominal column, this one is {kind}"
+        )
+    return Attribute(
+        name,
+        role,
+        kind,
+        field.type,
+        order=_order(table.column(name)) if kind is AttributeType.ORDINAL else None,
+        hierarchy=hierarchy,
+        declared=declared is not None,
+    )
+
+
+def _order(column: pa.ChunkedArray) -> tuple[Any, ...] | None:
+    """The order that a dictionary states (an ordered categorical); None: the natural one."""
+    if not pa.types.is_dictionary(column.type) or not column.type.ordered:
+        return None
+    values = column.unify_dictionaries().chunk(0).dictionary if column.num_chunks else pa.array([])
+    return tuple(values.to_pylist())
+
+
+def _promises(
+    method: Method, asked: Mapping[str, Promise | Mapping[str, Any] | None]
+) -> dict[str, Promise]:
+    """The method's default promises with what was asked beside or instead.
+
+    Raises:
+        SpecError: a promise that does not exist, that the method can't be asked for, or whose
+            settings are wrong.
+    """
+    from distanon.promises import PROMISES
+
+    promises = dict(method.default_promises())
+    for name, promise in asked.items():
+        if name not in PROMISES:
+            raise SpecError(f"promises.{name}: no such promise; there are {', '.join(PROMISES)}")
+        if promise is None:
+            promises.pop(name, None)
+            continue
+        if name not in method.keeps:
+            known = ", ".join(sorted(method.keeps)) or "none"
+            raise SpecError(f"promises.{name}: {method.name} can't be asked for it; known: {known}")
+        try:
+            kind = PROMISES[name]
+            promises[name] = promise if isinstance(promise, Promise) else kind(**promise)
+        except ValidationError as error:
+            raise SpecError(
+                *(
+                    f"promises.{name}.{'.'.join(map(str, e['loc']))}: {e['msg']}"
+                    for e in error.errors()
+                )
+            ) from None
+    return promises
+
+
+def _verify(
+    promises: Mapping[str, Promise],
+    published: pa.Table,
+    sources: Any,
+    release: Release,
+    dataset: Dataset,
+) -> None:
+    """Refuses a release that does not keep its promises."""
+    from distanon.data.evidence import Evidence
+    from distanon.promises.gate import verify
+
+    schema = publishable_schema(release.schema)
+    released = Dataset(schema, (MemoryPartition(published),), "the release")
+    verdicts = verify(promises, Evidence(released, dataset, sources))
+    broken = [f"promises.{v.promise}: {v.reason}" for v in verdicts if not v.kept]
+    if broken:
+        raise PromiseBrokenError("\n".join(broken))
+
+
+def _seed(seed: int | None) -> int:
+    if seed is None:
+        return secrets.randbits(128)
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise SpecError("seed: expected an integer of at least 0, or None")
+    return seed
+
+
+def _workers(workers: int | None) -> int:
+    if workers is None:
+        return 1
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise SpecError(f"workers: expected a number of at least 1, or None, got {workers!r}")
+    return workers
+
+
+@contextlib.contextmanager
+def _crew(workers: int, progress: _Warnings) -> Iterator[Crew]:
+    """This process, or Ray workers."""
+    if workers == 1:
+        yield SerialCrew(progress)
+        return
+    from distanon.runtime import crew
+    from distanon.runtime.settings import RuntimeSettings
+
+    with crew(RuntimeSettings(workers=workers), progress) as opened:
+        yield opened
