@@ -25,7 +25,7 @@ def equal_distances(counts: Counts, reference: NDArray[np.int64]) -> Ratios:
         counts: c classes.
         reference: shape (n_values,): counts of the whole, with a sum above 0.
 
-    Source: Li, Li & Venkatasubramanian, ICDE 2007, section 4.2.
+    Source: Li, Li & Venkatasubramanian, ICDE 2007, section 4.
     """
     return Ratios(_surplus(counts, reference), _denominators(counts, reference, 1))
 
@@ -41,7 +41,7 @@ def hierarchical_distances(
         ancestors: int64, shape (H + 1, n_values): number of each value's ancestor at height
             0 (the value itself: 0 … n_values − 1) … H (the one top). Heights number by themselves.
 
-    Source: Li, Li & Venkatasubramanian, ICDE 2007, section 4.3: cost(N) = height(N) / H ·
+    Source: Li, Li & Venkatasubramanian, ICDE 2007, section 4: cost(N) = height(N) / H ·
         min(pos_extra(N), neg_extra(N)). Nodes without records of the class have no positive
         extra and cost nothing, so they are never visited.
     """
@@ -71,7 +71,7 @@ def ordered_distances(
         is_marker: shape (n_values,): values without a place in the order (missing, suppressed),
             at distance 1 from all others; v counts the rest.
 
-    Source: Li, Li & Venkatasubramanian, ICDE 2007, section 4.2: Σ |F_class − F_whole| / (v − 1)
+    Source: Li, Li & Venkatasubramanian, ICDE 2007, section 4: Σ |F_class − F_whole| / (v − 1)
         over the distribution functions F.
     """
     marker = np.zeros(counts.n_values, np.bool_) if is_marker is None else is_marker

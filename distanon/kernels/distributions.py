@@ -70,7 +70,7 @@ def likeness_gains(counts: Counts, reference: NDArray[np.int64]) -> Ratios:
 
     q is the value's share of the class, p its share of the whole (above 0 for values that occur).
 
-    Source: Cao & Karras, PVLDB 5 (2012) 1388-1399, Definition 2.
+    Source: Cao & Karras, PVLDB 5 (2012) 1388-1399 (β-likeness).
     """
     sizes = counts.totals[counts.classes]
     bases = sizes * wide(reference[counts.values], int(reference.sum()), int(sizes.max(initial=0)))
@@ -80,7 +80,7 @@ def likeness_gains(counts: Counts, reference: NDArray[np.int64]) -> Ratios:
 def disclosures(counts: Counts, reference: NDArray[np.int64]) -> NDArray[np.float64]:
     """The largest |ln(q / p)| over all values, of each class, shape (c,); inf: a value is absent.
 
-    Source: Brickell & Shmatikov, KDD 2008, Definition 3.
+    Source: Brickell & Shmatikov, KDD 2008 (δ-disclosure privacy).
     """
     result = np.zeros(len(counts))
     shares = counts.counts / counts.totals[counts.classes]

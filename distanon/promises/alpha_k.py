@@ -31,7 +31,7 @@ class AlphaK(SensitivePromise):
 
     Missing and suppressed cells belong to the class but are no value.
 
-    Source: Wong, Li, Fu & Wang, KDD 2006, Definitions 2 and 3; there for one or several chosen
+    Source: Wong, Li, Fu & Wang, KDD 2006; there for one or several chosen
         values, here for all unless `columns` chooses.
     """
 

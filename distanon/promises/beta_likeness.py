@@ -26,7 +26,7 @@ class BetaLikeness(SensitivePromise):
     Enhanced: ≤ min(β, −ln p), so that frequent values gain less too. Missing and suppressed cells
     are values like any other.
 
-    Source: Cao & Karras, PVLDB 5 (2012) 1388-1399, Definitions 2 and 3.
+    Source: Cao & Karras, PVLDB 5 (2012) 1388-1399 (basic and enhanced β-likeness).
     """
 
     name: ClassVar[str] = "beta_likeness"

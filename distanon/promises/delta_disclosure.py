@@ -22,8 +22,8 @@ class DeltaDisclosure(SensitivePromise):
 
     So every class must show every value. Missing and suppressed cells are values like any other.
 
-    Source: Brickell & Shmatikov, KDD 2008, Definition 3 (which takes the logarithm to base 2 or
-        e alike; e here).
+    Source: Brickell & Shmatikov, KDD 2008 (δ-disclosure privacy).
+    Deviation: the logarithm is the natural one; the paper leaves its base open.
     """
 
     name: ClassVar[str] = "delta_disclosure"

@@ -125,7 +125,7 @@ def test_python_integers_give_what_int64_gives(matrix, data):
 
 
 def test_salaries_of_li_2007():
-    # 3k … 11k once each; {3k, 4k, 5k}: 0.375; {6k, 8k, 11k}: 1/6 (section 4.2)
+    # 3k … 11k once each; {3k, 4k, 5k}: 0.375; {6k, 8k, 11k}: 1/6 (section 4)
     everybody = np.ones(9, np.int64)
     low, spread = np.zeros(9, np.int64), np.zeros(9, np.int64)
     low[[0, 1, 2]] = 1

@@ -18,9 +18,11 @@ from distanon.promises import LDiversity
 DIVERSE = {
     "zip": ["1305*"] * 4 + ["1485*"] * 4 + ["1306*"] * 4,
     "age": ["<=40"] * 4 + [">40"] * 4 + ["<=40"] * 4,
-    "condition": (
-        "heart viral cancer cancer cancer heart viral viral heart viral cancer cancer"
-    ).split(),
+    "condition": [
+        *("heart", "viral", "cancer", "cancer"),
+        *("cancer", "heart", "viral", "viral"),
+        *("heart", "viral", "cancer", "cancer"),
+    ],
 }
 
 
