@@ -126,9 +126,12 @@ def to_utf8(content: bytes, encoding: str | None, file: str) -> tuple[bytes, str
             return content, name
         raise _not_text(file, name)
     try:
-        return content.decode(name).encode(), name
+        data = content.decode(name).encode()
     except (UnicodeError, ValueError):
         raise _not_text(file, name) from None
+    if b"\0" in data:
+        raise _not_text(file, name)
+    return data, name
 
 
 def find_delimiter(data: bytes) -> str:
