@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from distanon.data.streams import Streams
 from distanon.kernels.neighbors import NeighborIndex, distinct
 from distanon.runtime.crew import SerialCrew
-from distanon.utility.neighborhoods import Estimate, stability
+from distanon.utility.neighborhoods import Estimate, measure, stability
 
 
 def kept(original, release, k, ties="include", sources=None, **settings) -> Estimate:
@@ -122,3 +124,38 @@ def test_a_table_of_few_values_costs_its_distinct_pairs():
     # 400,000 records on 4 points, 100,000 neighbors each: by record numbers 4e10 entries.
     original = (np.arange(400_000) % 4).astype(float)[:, None]
     assert kept(original, original * 2, 10).value == 1.0
+
+
+def test_both_scales_are_measured(evidence):
+    generator = np.random.default_rng(3)
+    original = generator.random((200, 2))
+    # One column ten times as wide: all is lost in the owner's scale, nothing in the analyst's.
+    release = original * [1, 10]
+    order = generator.permutation(200)
+    owner, analyst = measure(
+        evidence(original, release[order], order), crew=SerialCrew(), streams=Streams(1), k=5
+    )
+    assert owner.name == "neighborhoods.stability_owner"
+    assert owner.value < 0.6
+    assert analyst.name == "neighborhoods.stability_analyst"
+    assert analyst.value == 1.0
+    assert owner.ci_low is None
+
+
+def test_a_sample_is_named_in_the_note(evidence):
+    original = np.random.default_rng(3).random((300, 2))
+    found = measure(
+        evidence(original, original), crew=SerialCrew(), streams=Streams(1), k=5, sample=100
+    )
+    assert [(figure.n, figure.ci_low) for figure in found] == [(100, 1.0)] * 2
+    assert "sample" in found[0].note
+
+
+def test_what_does_not_compare_is_said(evidence):
+    few = measure(evidence([[0], [1]], [[0], [1]]), crew=SerialCrew(), streams=Streams(1), k=2)
+    assert math.isnan(few[0].value)
+    assert "at least 3" in few[0].note
+    copies = evidence([[0], [1], [2]], [[0], [0], [2]], [0, 0, 2], replicates=True)
+    found = measure(copies, crew=SerialCrew(), streams=Streams(1), k=1)
+    assert math.isnan(found[0].value)
+    assert "several released rows" in found[0].note
