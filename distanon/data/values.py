@@ -54,7 +54,7 @@ def _numeric_codes(
 ) -> NDArray[np.float64]:
     kind = codes.value_type(attribute.arrow_type)
     if codes.value_type(column.type) != kind and pa.types.is_temporal(kind):
-        column = codes.plain(column).cast(kind)
+        column = _cast(codes.plain(column), kind, attribute)
     try:
         numbers = codes.numbers(column)
     except codes.NotNumbersError as error:
@@ -72,13 +72,23 @@ def _numeric_codes(
     return result + 0.0
 
 
+def _cast(values: pa.Array, kind: pa.DataType, attribute: Attribute) -> pa.Array:
+    if values.type == kind:
+        return values
+    try:
+        return values.cast(kind)
+    except pa.ArrowException:  # its message quotes the value
+        raise InputError(
+            f"column {attribute.name!r}: {values.type} that can't be read as {kind}, "
+            "the type that the original table has"
+        ) from None
+
+
 def _category_codes(
     column: pa.ChunkedArray, attribute: Attribute, domain: AttributeDomain
 ) -> NDArray[np.float64]:
     kind = codes.value_type(attribute.arrow_type)
-    values = codes.plain(column)
-    if values.type != kind:
-        values = values.cast(kind)
+    values = _cast(codes.plain(column), kind, attribute)
     found, strange = categories.places(values, categories.as_array(domain.categories, kind))
     if strange.any():
         raise InputError(

@@ -50,7 +50,7 @@ def test_a_narrow_range_keeps_three_digits():
 
 
 @given(st.lists(floats, min_size=1, max_size=20), st.integers(0, 12))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_digits_are_those_of_the_shortest_text(values, limit):
     found = decimals_seen(np.array(values), limit) if max(map(abs, values)) < 1e3 else None
     if found is not None:

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from distanon.data.schema import Attribute, AttributeType, Role, Schema
+from distanon.data.schema import Attribute, AttributeType, Role, Schema, infer_type
 
 NOMINAL = AttributeType.NOMINAL
 
@@ -47,3 +47,22 @@ def test_a_key_is_not_shown():
 def test_a_type_counts_as_declared_unless_said_otherwise():
     assert SCHEMA["age"].declared
     assert not attribute("x", Role.QUASI_IDENTIFIER, declared=False).declared
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (pa.int8(), AttributeType.NUMERIC),
+        (pa.float16(), AttributeType.NUMERIC),
+        (pa.decimal128(5, 2), AttributeType.NUMERIC),
+        (pa.timestamp("ns"), AttributeType.NUMERIC),
+        (pa.time32("s"), AttributeType.NUMERIC),
+        (pa.bool_(), AttributeType.BINARY),
+        (pa.string(), AttributeType.NOMINAL),
+        (pa.null(), AttributeType.NOMINAL),
+        (pa.dictionary(pa.int8(), pa.int64()), AttributeType.NOMINAL),
+        (pa.dictionary(pa.int8(), pa.string(), ordered=True), AttributeType.ORDINAL),
+    ],
+)
+def test_types_are_inferred_from_the_file(kind, expected):
+    assert infer_type(kind) == expected

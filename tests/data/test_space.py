@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distanon.data.codes import value_type
-from distanon.data.domain import scan
+from distanon.data.domain import Domain, scan
 from distanon.data.hierarchy import Hierarchy
 from distanon.data.schema import Attribute, AttributeType, Role, Schema
 from distanon.data.space import AttributeSpace, zscore_spreads
@@ -79,7 +79,7 @@ def schema_of(table, kinds, **settings):
 
 def space_of(table, kinds, scale="range", spreads=None, **settings):
     schema = schema_of(table, kinds, **settings)
-    domain = scan(Dataset(schema, cut(table, 2)))
+    domain = scan(Dataset(schema, cut(table, 2))) if kinds else Domain({}, 0)
     return AttributeSpace.of(schema.quasi_identifiers, domain, scale, spreads)
 
 
@@ -318,6 +318,30 @@ def test_what_the_original_lacks_is_refused_with_column_and_count():
         space.encode(pa.table({"x": ["1", "[2, 4]"], "j": ["a", "b"]}))
 
 
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        (pa.array([dt.date(2020, 1, 1)]), NUMERIC),
+        (pa.array([dt.date(2020, 1, 1)]), NOMINAL),
+        (pa.array([5]), ORDINAL),
+        (pa.array([5]), NUMERIC),
+    ],
+)
+def test_a_generalized_column_is_refused_without_a_value(column, kind):
+    space = space_of(pa.table({"x": column}), [kind])
+    with pytest.raises(InputError, match="column 'x'") as caught:
+        space.encode(pa.table({"x": ["[secret, 7]"]}))
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+def test_a_space_of_no_attributes_has_no_columns():
+    space = space_of(pa.table({}), [])
+    values = space.encode(pa.table({"x": [1, 2]}))
+    assert values.shape == space.embed(values).shape == (2, 0)
+    assert space.decode(values) == []
+
+
 def test_numeric_text_is_written_without_exponents():
     table = pa.table({"x": ["1e-7", "1e15", "007", "2.50"]})
     space = space_of(table, [NUMERIC])
@@ -334,3 +358,23 @@ def test_chunks_with_different_dictionaries_are_one_column():
     values = space.encode(table)
     assert values[:, 0].tolist() == [1.0, 0.0, 2.0, 1.0]
     assert space.decode(values)[0].to_pylist() == ["b", "a", "c", "b"]
+
+
+def test_columns_of_another_numeric_type_are_read_as_numbers():
+    table = pa.table({"m": pa.array(MONEY[::2]), "n": [2**60, 2**60 + 8], "d": DATES[::2]})
+    space = space_of(table, [NUMERIC] * 3)
+    other = pa.table({"m": [3, None], "n": pa.nulls(2), "d": pa.nulls(2)})
+    nan = np.nan
+    np.testing.assert_array_equal(space.encode(other), [[3, nan, nan], [nan, nan, nan]])
+
+
+def test_a_type_that_can_not_hold_a_changed_value_is_refused():
+    small = pa.array([1.0, 2.0], pa.float32())
+    for column, wrong in ((small, 1e300), (pa.array(["a"]), np.nan), (pa.array([True]), 2.0)):
+        kind = NUMERIC if wrong > 1 else ORDINAL
+        space = space_of(pa.table({"x": column}), [kind])
+        if np.isnan(wrong):
+            assert space.decode(np.array([[wrong]]))[0].to_pylist() == [None]
+            continue
+        with pytest.raises(ValueError, match="column 'x'"):
+            space.decode(np.array([[wrong]]))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from distanon.data.schema import Attribute, AttributeType, Role, Schema
-from distanon.data.table import Dataset, MemoryPartition, cut
+from distanon.data.table import Dataset, MemoryPartition, MemoryScratch, cut
 
 SCHEMA = Schema(
     (
@@ -86,3 +86,11 @@ def test_rows_of_string_views_can_be_selected():
     dataset = Dataset(Schema(SCHEMA.attributes[1:]), cut(table, 2))
     selected = dataset.select(np.array([0, 2]))
     assert selected.read().column("j").to_pylist() == ["a", "c"]
+
+
+def test_a_scratch_in_memory_finds_what_it_wrote():
+    scratch = MemoryScratch()
+    assert scratch.find("piece-0-3") is None
+    written = scratch.write("piece-0-3", numbered(3))
+    assert scratch.find("piece-0-3") is written
+    assert (written.start, written.stop) == (0, 3)
