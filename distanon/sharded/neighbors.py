@@ -10,15 +10,24 @@ from collections.abc import Iterator
 from typing import Literal, overload
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from distanon.data.ports import Scratch
 from distanon.kernels.neighbors import Neighborhoods, NeighborIndex, Ties
 from distanon.runtime.crew import Crew, Kept, Shared
 
 
 @overload
 def neighborhoods(
-    crew: Crew, index: Shared, n_points: int, k: int, ties: Ties, blocks: int
+    crew: Crew,
+    index: Shared,
+    n_points: int,
+    k: int,
+    ties: Ties,
+    blocks: int,
+    *,
+    scratch: Scratch | None = None,
 ) -> list[tuple[int, int, Kept]]: ...
 @overload
 def neighborhoods(
@@ -30,6 +39,7 @@ def neighborhoods(
     blocks: int,
     *,
     keep: Literal[True],
+    scratch: Scratch | None = None,
 ) -> list[tuple[int, int, Kept]]: ...
 @overload
 def neighborhoods(
@@ -41,9 +51,18 @@ def neighborhoods(
     blocks: int,
     *,
     keep: Literal[False],
+    scratch: Scratch | None = None,
 ) -> list[tuple[int, int, Neighborhoods]]: ...
 def neighborhoods(
-    crew: Crew, index: Shared, n_points: int, k: int, ties: Ties, blocks: int, *, keep: bool = True
+    crew: Crew,
+    index: Shared,
+    n_points: int,
+    k: int,
+    ties: Ties,
+    blocks: int,
+    *,
+    keep: bool = True,
+    scratch: Scratch | None = None,
 ) -> list[tuple[int, int, Kept]] | list[tuple[int, int, Neighborhoods]]:
     """The neighborhoods of all points, block by block.
 
@@ -55,6 +74,8 @@ def neighborhoods(
         ties: likewise.
         blocks: into how many ranges the points are cut; says nothing about results.
         keep: leave the lists where they were made.
+        scratch: where each block is kept beyond a crash, and looked for first; one scratch for
+            one index, k and ties.
 
     Returns:
         (start, stop, neighborhoods of the points start … stop - 1), in order; the neighborhoods
@@ -64,7 +85,7 @@ def neighborhoods(
         InfeasibleError: k is less than 1 or more than the number of other records.
     """
     ranges = list(_ranges(n_points, blocks))
-    items = [(start, stop, k, ties) for start, stop in ranges]
+    items = [(start, stop, k, ties, scratch) for start, stop in ranges]
     results = crew.map(_of_range, items, shared=index, keep=keep, phase="neighborhoods")
     return [(*where, found) for where, found in zip(ranges, results, strict=True)]
 
@@ -93,8 +114,54 @@ def nearest(
     return Neighborhoods.join(list(found))
 
 
-def _of_range(index: NeighborIndex, item: tuple[int, int, int, Ties]) -> Neighborhoods:
-    return index.neighborhoods(*item)
+def _of_range(
+    index: NeighborIndex, item: tuple[int, int, int, Ties, Scratch | None]
+) -> Neighborhoods:
+    start, stop, k, ties, scratch = item
+    if scratch is None:
+        return index.neighborhoods(start, stop, k, ties)
+    name = f"neighborhoods-{start}-{stop}"
+    stored = scratch.find(name)
+    if stored is not None:
+        return _from_table(stored.read())
+    found = index.neighborhoods(start, stop, k, ties)
+    scratch.write(name, _as_table(found))
+    return found
+
+
+def _as_table(found: Neighborhoods) -> pa.Table:
+    """One row a query; what belongs to its neighbors as lists."""
+    starts = pa.array(found.starts, pa.int64())
+    lists = {
+        "points": pa.array(found.points),
+        "weights": pa.array(found.weights),
+        "distances": pa.array(found.distances),
+    }
+    columns = {
+        name: pa.LargeListArray.from_arrays(starts, values) for name, values in lists.items()
+    }
+    columns["radius"] = pa.array(found.radius)
+    columns["next_distance"] = pa.array(found.next_distance)
+    return pa.table(columns)
+
+
+def _from_table(table: pa.Table) -> Neighborhoods:
+    columns = {
+        name: table.column(name).combine_chunks().flatten().to_numpy(zero_copy_only=False)
+        for name in ("points", "weights", "distances")
+    }
+    lengths = [
+        np.diff(chunk.offsets.to_numpy()) for chunk in table.column("points").chunks if len(chunk)
+    ]
+    starts = np.cumsum(np.concatenate([np.zeros(1, dtype=np.int64), *lengths]))
+    return Neighborhoods(
+        starts.astype(np.int64),
+        columns["points"],
+        columns["weights"],
+        columns["distances"],
+        table.column("radius").to_numpy(),
+        table.column("next_distance").to_numpy(),
+    )
 
 
 def _of_queries(index: NeighborIndex, item: tuple[NDArray[np.float64], int, Ties]) -> Neighborhoods:

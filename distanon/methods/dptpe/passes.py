@@ -103,7 +103,9 @@ def survey(
     """
     k, ties, sigma, swap = settings
     crew = context.crew
-    lists = neighborhoods(crew, index, len(points), k, ties, context.blocks)
+    lists = neighborhoods(
+        crew, index, len(points), k, ties, context.blocks, scratch=context.scratch
+    )
     widths = [(kept, sigma) for _, _, kept in lists]
     every = np.concatenate(list(crew.map(_entropies, widths, phase="entropies")))
     field = crew.put(Field(points, values, every, space, context.streams, swap))
