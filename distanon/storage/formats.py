@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from distanon.errors import SpecError
+from distanon.errors import InputError, SpecError
 from distanon.storage.csv_text import CsvSettings, parse
 
 OutputFormat = Literal["parquet", "csv"]
@@ -40,7 +40,11 @@ def reduced(table: pa.Table) -> pa.Table:
 
 
 def write(table: pa.Table, stream: BinaryIO, kind: OutputFormat) -> None:
-    """Writes a reduced table; equal tables give equal bytes."""
+    """Writes a reduced table; equal tables give equal bytes.
+
+    Raises:
+        SpecError: CSV can't hold it.
+    """
     if kind == "parquet":
         pq.write_table(
             table,
@@ -54,7 +58,10 @@ def write(table: pa.Table, stream: BinaryIO, kind: OutputFormat) -> None:
     else:
         # Text is always quoted, so that an empty text ("") differs from a missing value.
         options = pa_csv.WriteOptions(quoting_style="needed")
-        pa_csv.write_csv(_without_dictionaries(table), stream, options)
+        try:
+            pa_csv.write_csv(_without_dictionaries(table), stream, options)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            raise _inexact() from None
 
 
 def read_csv(content: bytes, schema: pa.Schema, file: str) -> pa.Table:
@@ -79,9 +86,16 @@ def check_csv(table: pa.Table, content: bytes, file: str) -> None:
         SpecError: a column can't be told from its text.
     """
     again = io.BytesIO()
-    write(read_csv(content, table.schema, file), again, "csv")
+    try:
+        write(read_csv(content, table.schema, file), again, "csv")
+    except InputError:
+        raise _inexact() from None
     if again.getvalue() != content:
-        raise SpecError("output_format: csv can't hold this table exactly; use parquet")
+        raise _inexact()
+
+
+def _inexact() -> SpecError:
+    return SpecError("output_format: csv can't hold this table exactly; use parquet")
 
 
 def _reduced_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -80,7 +80,7 @@ class LocalFiles:
         return True
 
     def delete(self, path: str) -> None:
-        """Removes a file, and folders that are empty then."""
+        """Removes a file; one that is gone already is fine."""
         Path(path).unlink(missing_ok=True)
 
     def prune(self, path: str) -> None:
@@ -113,7 +113,7 @@ class LocalFiles:
 
 
 def _raise(error: OSError) -> None:
-    if not isinstance(error, FileNotFoundError):
+    if not isinstance(error, (FileNotFoundError, NotADirectoryError)):
         raise error
 
 
