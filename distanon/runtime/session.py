@@ -9,6 +9,7 @@ import math
 import os
 import re
 import shutil
+import signal
 import socket
 import tempfile
 import time
@@ -57,51 +58,67 @@ def session(settings: RuntimeSettings) -> Iterator[bool]:
         _refuse_second_cluster(settings.address)
         yield False
         return
-    address = settings.address or ("auto" if _JOB_VARIABLE in os.environ else None)
+    address = settings.address or ("auto" if _JOB_VARIABLE in os.environ else "")
     with Signals() as signals, contextlib.ExitStack() as stack:
-        root = stack.enter_context(_root()) if address is None else None
+        stack.enter_context(environment(_QUIET))
+        stack.enter_context(_without_cluster_messages())
+        root = stack.enter_context(_root()) if not address else None
+        if root is not None:
+            stack.enter_context(secluded())
         try:
-            stack.enter_context(environment(_QUIET))
-            stack.enter_context(_without_cluster_messages())
-            if root is not None:
-                stack.enter_context(secluded())
             with signals.held():
-                _connect(address, settings, root)
+                if root is not None:
+                    _start(settings, root)
+                else:
+                    _join(address)
             yield root is not None
         finally:
             with signals.held():
                 ray.shutdown()
 
 
-def _connect(address: str | None, settings: RuntimeSettings, root: Path | None) -> None:
+def _join(address: str) -> None:
+    _require_answer(address)
+    _initialize(f"can't join Ray at {address}", {"address": address})
+
+
+def _start(settings: RuntimeSettings, root: Path) -> None:
+    """Ray waits for its own parts for 30 s; a busy machine may need longer, so it tries again."""
+    for left in (2, 1, 0):
+        try:
+            _initialize("Ray can't start on this machine", _own(settings, root))
+        except ClusterError as error:
+            _end_processes(root)
+            if not left or "timed out" not in str(error):
+                raise
+        else:
+            return
+
+
+def _initialize(failure: str, options: dict[str, Any]) -> None:
     import ray
 
-    if address is not None:
-        _require_answer(address)
-        options: dict[str, Any] = {"address": address}
-    else:
-        options = {"address": "local", **_own(settings, root)}
     try:
         ray.init(log_to_driver=False, logging_level=logging.ERROR, **options)
-    except (ray.exceptions.RayError, OSError, RuntimeError, ValueError) as error:
+    except Exception as error:  # Ray raises all kinds, bare ones too
         reason = str(error).strip().split("\n", 1)[0]
-        place = "Ray can't start on this machine" if root else f"can't join Ray at {address}"
-        raise ClusterError(f"{place}: {reason}") from error
+        raise ClusterError(f"{failure}: {reason}") from error
 
 
-def _own(settings: RuntimeSettings, root: Path | None) -> dict[str, Any]:
+def _own(settings: RuntimeSettings, root: Path) -> dict[str, Any]:
     """What `ray.init` is told for a session of its own."""
-    directory, size = _store(root or Path(tempfile.gettempdir()))
+    directory, size = _store(root)
     # Workers asked for by number are had, on however few CPUs: bits don't depend on it.
     cpus = None
     if settings.workers != "auto":
         cpus = math.ceil(settings.workers * settings.cpus_per_worker)
     return {
+        "address": "local",
         "include_dashboard": False,
         "num_cpus": cpus,
         "object_store_memory": size,
         "_plasma_directory": str(directory),
-        "_temp_dir": str(root),
+        "_temp_dir": str(root / "ray"),  # Ray opens it to everyone; root is closed
         "_node_ip_address": "127.0.0.1",
     }
 
@@ -164,7 +181,29 @@ def _root() -> Iterator[Path]:
         try:
             yield root
         finally:
+            _end_processes(root)
             _remove(root)
+
+
+def _end_processes(root: Path) -> None:
+    """Ends what Ray forgot when its start failed or was broken off: our children that name root."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
+            if int(parent) == os.getpid() and str(root) in (process / "cmdline").read_text():
+                os.kill(int(process.name), signal.SIGKILL)
+                os.waitpid(int(process.name), 0)
+
+
+def _end_orphans(root: Path) -> None:
+    """Ends what outlived a killed session: it has files open below root."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            files = [file.readlink() for file in (process / "fd").iterdir()]
+            if any(file.is_relative_to(root) for file in files) and process.name != str(
+                os.getpid()
+            ):
+                os.kill(int(process.name), signal.SIGKILL)
 
 
 def _sweep(parent: Path) -> None:
@@ -176,6 +215,7 @@ def _sweep(parent: Path) -> None:
                 continue
             with (root / "lock").open("w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _end_orphans(root)
                 _remove(root)
 
 

@@ -73,43 +73,43 @@ def wait_until(condition, seconds=15.0):
     return condition()
 
 
-@pytest.mark.ray
-def test_an_own_session_is_alone_and_leaves_nothing_when_interrupted(ray_address, tmp_path):
-    runs = {
-        "ctrl-c": start(tmp_path, "ctrl-c", RAY_ADDRESS=ray_address),
-        "sigterm": start(tmp_path, "sigterm", RAY_ADDRESS=ray_address),
-        "killed": start(tmp_path, "killed", RAY_ADDRESS=ray_address),
-    }
-    folders = {}
+@pytest.fixture(params=["ctrl-c", "sigterm", pytest.param("killed", marks=pytest.mark.slow)])
+def ended(request, ray_address, tmp_path):
+    """A session that started beside another Ray and was ended: its folder, what it said."""
+    run = start(tmp_path, request.param, RAY_ADDRESS=ray_address)
     try:
-        for name, run in runs.items():
-            address, nodes = run.stdout.readline().split()
-            assert address != ray_address
-            assert nodes == "1"
-            folders[name] = Path(run.stdout.readline().strip())
-            assert folders[name].is_dir()
-            assert run.stdout.readline() == "busy\n"
-            assert len(members(run.pid)) > 4
-        os.killpg(runs["ctrl-c"].pid, signal.SIGINT)
-        runs["sigterm"].terminate()
-        runs["killed"].kill()
-        for name, run in runs.items():
-            run.wait(30)
-            assert wait_until(lambda pid=run.pid: not members(pid)), name
-            stderr = (tmp_path / name / "stderr").read_text()
-            assert stderr == "" if name == "killed" else stderr.rstrip().endswith("Interrupt")
+        address, nodes = run.stdout.readline().split()
+        assert address != ray_address
+        assert nodes == "1"
+        folder = Path(run.stdout.readline().strip()).parents[1]
+        assert folder.stat().st_mode & 0o077 == 0, "what spills there is raw data"
+        assert run.stdout.readline() == "busy\n"
+        assert len(members(run.pid)) > 4
+        if request.param == "ctrl-c":
+            os.killpg(run.pid, signal.SIGINT)
+        else:
+            run.send_signal(signal.SIGTERM if request.param == "sigterm" else signal.SIGKILL)
+        run.wait(60)
+        if request.param == "killed":
+            os.utime(folder, (0, 0))
+            session._sweep(folder.parent)  # what the next session does first
+        assert wait_until(lambda: not members(run.pid)), "processes are left"
     finally:
-        for run in runs.values():
-            for pid in members(run.pid):
-                os.kill(pid, signal.SIGKILL)
-            run.stdout.close()
-    assert not folders["ctrl-c"].parent.exists()
-    assert not folders["sigterm"].parent.exists()
+        for pid in members(run.pid):
+            os.kill(pid, signal.SIGKILL)
+        run.stdout.close()
+    return request.param, folder, (tmp_path / request.param / "stderr").read_text()
 
-    left = folders["killed"].parent
-    os.utime(left, (0, 0))
-    session._sweep(left.parent)  # what the next session does first
-    assert not left.exists()
+
+@pytest.mark.ray
+def test_an_own_session_is_alone_and_leaves_nothing_when_it_is_ended(ended):
+    how, folder, stderr = ended
+    if how == "killed":
+        assert stderr == ""
+    else:
+        assert stderr.startswith("Traceback")  # Ray has said nothing
+        assert stderr.rstrip().endswith("KeyboardInterrupt")
+    assert not folder.exists()
 
 
 def test_an_address_where_nobody_answers_is_named_at_once():
