@@ -58,13 +58,18 @@ def _kind(schema: dict[str, Any]) -> str:
         return " | ".join(map(str, schema["enum"]))
     if "const" in schema:
         return str(schema["const"])
-    names = {"integer": "whole number", "boolean": "true | false", "string": "text"}
+    names = {
+        "integer": "whole number",
+        "boolean": "true | false",
+        "string": "text",
+        "array": "list",
+    }
     kind = str(schema.get("type", "mapping"))
     bounds = {
-        "minimum": "≥ {}",
-        "exclusiveMinimum": "> {}",
-        "maximum": "≤ {}",
-        "exclusiveMaximum": "< {}",
+        "minimum": "≥ {:g}",
+        "exclusiveMinimum": "> {:g}",
+        "maximum": "≤ {:g}",
+        "exclusiveMaximum": "< {:g}",
     }
     limits = [text.format(schema[key]) for key, text in bounds.items() if key in schema]
     return " ".join((names.get(kind, kind), *limits))

@@ -60,6 +60,11 @@ class Run(Figures, Protocol):
         ...
 
     @property
+    def compared(self) -> Mapping[str, Sequence[Measurement]]:
+        """The figures of the methods that were measured beside the release."""
+        ...
+
+    @property
     def seconds(self) -> float:
         """How long it took."""
         ...
@@ -75,9 +80,15 @@ def print_run(run: Run, *, as_json: bool) -> None:
         "seconds": round(run.seconds, 3),
     }
     if as_json:
-        print_json(places | figures_of(run))
+        compared = {
+            label: [asdict(measurement) for measurement in measurements]
+            for label, measurements in run.compared.items()
+        }
+        print_json(places | figures_of(run) | {"compared": compared})
         return
     print_figures(run)
+    if run.compared:
+        _print_comparison(run)
     print(f"release  {run.output}")
     if run.report:
         print(f"report   {run.report}")
@@ -112,6 +123,21 @@ def print_figures(found: Figures) -> None:
             goal = "" if each.goal == "none" else each.goal
             table.add_row(_LEADING[each.name], _value(each), _interval(each), goal)
         console.print(table)
+
+
+def _print_comparison(run: Run) -> None:
+    """One row a method, one column a key figure."""
+    from rich.console import Console
+    from rich.table import Table
+
+    found = {"this release": run.measurements, **run.compared}
+    by_name = {label: {each.name: each for each in figures} for label, figures in found.items()}
+    names = [name for name in _LEADING if any(name in figures for figures in by_name.values())]
+    table = Table("method", *(_LEADING[name] for name in names), title="On the same data")
+    for label, figures in by_name.items():
+        cells = [_value(figures[name]) if name in figures else "" for name in names]
+        table.add_row(label, *cells)
+    Console().print(table)
 
 
 def figures_of(found: Figures) -> dict[str, Any]:

@@ -22,6 +22,7 @@ class Finished:
     seconds: float = 1.25
     verdicts: list = field(default_factory=list)
     measurements: list = field(default_factory=list)
+    compared: dict = field(default_factory=dict)
 
 
 def verdict(*, kept=True):
@@ -90,3 +91,8 @@ def spec_file(tmp_path):
 @pytest.fixture
 def broken():
     return Finished(verdicts=[verdict(kept=False)], measurements=FIGURES)
+
+
+@pytest.fixture
+def figures():
+    return FIGURES

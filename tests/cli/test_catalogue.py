@@ -38,7 +38,7 @@ def test_a_method_that_is_not_there_exits_with_2(command):
     ("schema", "words"),
     [
         ({"type": "integer", "minimum": 1}, "whole number ≥ 1"),
-        ({"type": "number", "exclusiveMinimum": 0, "maximum": 1}, "number > 0 ≤ 1"),
+        ({"type": "number", "exclusiveMinimum": 0.0, "maximum": 1}, "number > 0 ≤ 1"),
         ({"enum": ["a", "b"]}, "a | b"),
         (
             {"anyOf": [{"type": "number"}, {"const": "auto"}, {"type": "null"}]},

@@ -94,6 +94,17 @@ def test_figures_as_json_hold_no_value_of_the_data(command, job, spec_file):
     assert [each["value"] for each in found["measurements"]] == [0.79, None, 3.0]
 
 
+def test_compared_methods_are_shown_beside_the_release(command, job, spec_file, figures):
+    job.answer.compared = {"rbt": [], "dptpe (rule: krad)": figures}
+    answer = command("run", spec_file, "--quiet")
+    assert "On the same data" in answer.stdout
+    row = next(line for line in answer.stdout.splitlines() if "rule: krad" in line)
+    assert "0.790" in row
+    found = json.loads(command("run", spec_file, "--quiet", "--json").stdout)["compared"]
+    assert found["rbt"] == []
+    assert [each["name"] for each in found["dptpe (rule: krad)"]] == [each.name for each in figures]
+
+
 def test_all_faults_of_a_spec_are_shown_and_nothing_is_started(command, job, spec_file):
     answer = command("run", spec_file, "--set", "nam=x", "--set", "method.kk=3")
     assert answer.exit_code == 2
