@@ -105,8 +105,8 @@ def finishing(
         attributes: the q quasi-identifiers.
         domains: of the whole data set.
         values: float64, shape (n, q), all original values, in codes.
-        k: bounds that the spec leaves open are the k-th smallest and largest value, rounded
-            outwards to 2 significant digits.
+        k: bounds that the spec leaves open are the k-th smallest and largest value (of fewer
+            than 4k values the quartiles), rounded outwards to 2 significant digits.
         rule: clip, reflect, or free (no bounds but the type's own).
         decimals: grid, or full.
 
@@ -245,12 +245,12 @@ def _on_grid(value: float, digits: int, rounding: np.ufunc) -> float:
 def _kth_extremes(column: Floats, k: int) -> tuple[float, float]:
     """The k-th smallest and largest present value, rounded outwards.
 
-    With fewer than 2k values they swap places; with fewer than k the median is both.
+    In a table of fewer than 4k values a quarter of them on each side, or the bounds would meet.
     """
     present = np.sort(column[~np.isnan(column)])
-    place = k - 1 if len(present) >= k else len(present) // 2
-    bounds = sorted((float(present[place]), float(present[len(present) - 1 - place])))
-    return outwards(bounds[0], up=False), outwards(bounds[1], up=True)
+    place = min(k, max(1, len(present) // 4)) - 1
+    low, high = float(present[place]), float(present[len(present) - 1 - place])
+    return outwards(low, up=False), outwards(high, up=True)
 
 
 def _type_limits(
