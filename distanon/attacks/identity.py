@@ -8,12 +8,12 @@ intruder of this kind: with rougher ranges the rates are at most a little lower.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from distanon.attacks.assignment import assignment_scores
 from distanon.attacks.intervals import wilson
 from distanon.data.classes import equivalence_classes
 from distanon.data.evidence import Evidence
@@ -94,15 +94,18 @@ def measure(
         _rate("identity.release_to_original", release_to_original(setting, old, new)),
         _rate("identity.original_to_release", original_to_release(setting, old, new)),
     ]
+    assignment = _assignment(evidence, streams)
+    if not math.isnan(assignment.value):
+        known_all.append(assignment)
     worst = max(known_all, key=lambda measurement: measurement.value)
-    nearest_row = Measurement(
+    highest = Measurement(
         "identity.highest",
         worst.value,
         worst.ci_low,
         worst.ci_high,
         goal="lower",
         n=worst.n,
-        note=f"the larger direction: {worst.name.removeprefix('identity.').replace('_', ' ')}",
+        note=f"the best attack: {worst.name.removeprefix('identity.').replace('_', ' ')}",
     )
     guess = Measurement(
         "identity.blind_guess",
@@ -111,9 +114,9 @@ def measure(
         note="what an intruder reaches without looking",
     )
     return [
-        *known_all,
-        nearest_row,
-        _assignment(evidence, streams),
+        *known_all[:2],
+        highest,
+        assignment,
         *_knowing_few(evidence, setting, streams, choices),
         guess,
         *alone,
@@ -234,54 +237,6 @@ def _assignment(evidence: Evidence, streams: Streams) -> Measurement:
         return _not_measured(name, f"measured up to {ASSIGNMENT_RECORDS} records")
     shuffle = streams.generator("identity assignment").permutation
     return _rate(name, assignment_scores(old, new, sources, shuffle))
-
-
-def assignment_scores(
-    old: NDArray[np.float64],
-    new: NDArray[np.float64],
-    sources: NDArray[np.int64],
-    shuffle: Callable[[int], NDArray[np.int64]],
-) -> NDArray[np.float64]:
-    """How likely the optimal assignment gives each released row its source.
-
-    Equal originals, and equal released rows, can be exchanged at no cost: a row is credited with
-    the mean over all such exchanges, not with what the solver happened to choose.
-
-    Args:
-        old: float64, shape (n, D).
-        new: float64, shape (m, D), m ≤ n.
-        sources: int64, shape (m,).
-        shuffle: a permutation of so many numbers: the order of the originals must not help.
-
-    Returns:
-        float64, shape (m,), in [0, 1].
-    """
-    from scipy.optimize import linear_sum_assignment
-
-    order = shuffle(len(old))
-    rows, columns = linear_sum_assignment(_squared_distances(new, old[order]))
-    before, after = distinct(old), distinct(new)
-    assigned = np.empty(len(new), dtype=np.int64)
-    assigned[rows] = before.point_of[order[columns]]
-    width = len(before)
-    flows, counts = np.unique(after.point_of * width + assigned, return_counts=True)
-    wanted = before.point_of[sources]
-    key = after.point_of * width + wanted
-    place = np.minimum(np.searchsorted(flows, key), len(flows) - 1)
-    flow = np.where(flows[place] == key, counts[place], 0)
-    scores: NDArray[np.float64] = flow / (after.counts[after.point_of] * before.counts[wanted])
-    return scores
-
-
-def _squared_distances(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    """All pairs; a missing value is 1 away from any value and 0 from another missing one."""
-    result = np.zeros((len(one), len(other)))
-    for left, right in zip(one.T, other.T, strict=True):
-        away = np.subtract.outer(left, right)
-        gaps = np.isnan(left)[:, None] != np.isnan(right)[None, :]
-        np.square(away, out=away)
-        result += np.where(gaps, 1.0, np.nan_to_num(away, copy=False))
-    return result
 
 
 def _uniqueness(evidence: Evidence) -> list[Measurement]:

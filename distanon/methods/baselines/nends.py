@@ -55,8 +55,8 @@ def groups_of_records(points: NDArray[np.float64], size: int) -> NDArray[np.int6
 
     Deviation: the paper leaves open how near tuples are found.
     """
-    low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
-    filled = np.where(np.isnan(points), 0.5 * (low + high), points)
+    middle = 0.5 * (np.fmin.reduce(points, axis=0) + np.fmax.reduce(points, axis=0))
+    filled = np.where(np.isnan(points), np.nan_to_num(middle), points)
     result = np.empty(len(points), dtype=np.int64)
     todo = [np.arange(len(points))]
     groups = 0
