@@ -51,10 +51,11 @@ def explained(place: str, doing: str, *, running: bool) -> Iterator[None]:
         yield
     except DistanonError:
         raise
-    except (OSError, ImportError, ValueError) as error:
+    except OSError as error:
         raise explain(error, place, doing, running=running) from None
     except Exception as error:
-        # botocore's own errors derive from Exception alone, and only s3 stores know them.
+        # botocore's own errors derive from Exception alone, and only s3 stores know them. What
+        # the caller's own code raises while a file is open is the caller's.
         if type(error).__module__.partition(".")[0] not in ("botocore", "aiobotocore", "aiohttp"):
             raise
         raise explain(error, place, doing, running=running) from None
@@ -62,15 +63,24 @@ def explained(place: str, doing: str, *, running: bool) -> Iterator[None]:
 
 def explain(error: Exception, place: str, doing: str, *, running: bool) -> DistanonError:
     """The error that a user meets in place of the file system's own."""
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return StorageError(
-            f"{place}: no room left to {doing} it; free some space or choose another place. "
-            f"{RESUMABLE[0].upper()}{RESUMABLE[1:]}"
-        )
+    if isinstance(error, OSError) and is_full(error):
+        return full(place, doing)
     reason = _reason(error, doing)
     if running:
         return StorageError(f"{place}: {reason}; {RESUMABLE}")
     return AccessError(f"{place}: {reason}")
+
+
+def is_full(error: OSError) -> bool:
+    """Whether there was no room: on the disk, within the quota, or within the file limit."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def full(place: str, doing: str) -> StorageError:
+    """The error for a place without room."""
+    return StorageError(
+        f"{place}: no room left to {doing} it; free some space or choose another place; {RESUMABLE}"
+    )
 
 
 def code_of(error: BaseException) -> str:
@@ -120,12 +130,8 @@ def _reason(error: Exception, doing: str) -> str:
             "the storage could not be reached; check the endpoint and the network",
         ),
         (
-            isinstance(error, ImportError),
-            "this kind of place needs a package that is not installed",
-        ),
-        (
-            isinstance(error, ValueError),
-            "not a place that can be used; expected a path or a URL such as s3://bucket/folder/",
+            "ParamValidationError" in kinds,
+            "not a name that a bucket or an object can have; check the path",
         ),
     )
     number = getattr(error, "errno", None) or 0

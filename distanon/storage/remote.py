@@ -16,8 +16,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from distanon.errors import AccessError
 from distanon.storage.entry import Entry
-from distanon.storage.faults import code_of, is_taken
+from distanon.storage.faults import code_of, full, is_full, is_taken
 
 _ATTEMPTS = 4
 _REPEATS = 3
@@ -81,8 +82,13 @@ class RemoteFiles:
         """
         with tempfile.TemporaryDirectory(prefix="distanon-") as folder:
             local = Path(folder) / "content"
-            with local.open("w+b") as stream:
-                produce(cast("BinaryIO", stream))
+            try:
+                with local.open("w+b") as stream:
+                    produce(cast("BinaryIO", stream))
+            except OSError as error:
+                if is_full(error):
+                    raise full(folder, f"make {path} and upload") from None
+                raise
             if create:
                 return self._create(path, local.read_bytes())
             self._system.put_file(str(local), path)
@@ -162,8 +168,8 @@ def _file_system(
     """One client for each process (a forked one would share sockets) and identity."""
     import fsspec
 
-    if protocol not in ("s3", "s3a"):
-        return fsspec.filesystem(protocol, skip_instance_cache=True)
+    if protocol != "s3":
+        return _other_file_system(protocol)
     system = fsspec.filesystem(
         "s3",
         skip_instance_cache=True,
@@ -174,6 +180,23 @@ def _file_system(
     )
     system.retries = _REPEATS
     return system
+
+
+def _other_file_system(protocol: str) -> Any:
+    import fsspec
+
+    try:
+        return fsspec.filesystem(protocol, skip_instance_cache=True)
+    except ImportError:
+        raise AccessError(
+            f"{protocol}://: this kind of place needs a package that is not installed; install "
+            f"fsspec's support for {protocol}"
+        ) from None
+    except ValueError:
+        raise AccessError(
+            f"{protocol}://: not a kind of place that is known; expected a path, or a URL such as "
+            "s3://bucket/folder/"
+        ) from None
 
 
 def _encryption(sse: str | None) -> dict[str, str]:

@@ -21,6 +21,7 @@ from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from distanon.errors import AccessError
 from distanon.storage.entry import Entry
 from distanon.storage.faults import explained
 from distanon.storage.local import LocalFiles
@@ -71,6 +72,11 @@ class Store:
 
     def __post_init__(self) -> None:
         protocol, path = split_url(self.url)
+        if not self.url or (protocol == "s3" and path.startswith("/")) or path == "":
+            raise AccessError(
+                f"{self.url or '(empty)'}: names no place; expected a path, or a URL such as "
+                "s3://bucket/folder/"
+            )
         url = path if protocol == "file" else f"{protocol}://{path}"
         object.__setattr__(self, "url", url.rstrip("/") or "/")
 

@@ -149,8 +149,10 @@ def _footer(part: PartFile) -> _Footer:
     with part.file.open() as stream:
         try:
             source = pq.ParquetFile(stream)
-        except pa.ArrowInvalid:
-            raise InputError(f"{part.file.url}: not a parquet file, or cut short") from None
+        except (pa.ArrowInvalid, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise  # the storage's; Arrow's own, of a damaged footer, has no number
+            raise InputError(f"{part.file.url}: not a parquet file, or damaged") from None
         metadata = source.metadata
         sizes = tuple(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))
         return _Footer(plain_schema(source.schema_arrow, part.file.url), sizes)

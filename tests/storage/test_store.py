@@ -1,3 +1,4 @@
+import errno
 import os
 import pickle
 import resource
@@ -209,8 +210,52 @@ def test_other_kinds_of_places_work_through_fsspec():
 
 
 def test_an_unknown_kind_of_place_is_refused():
-    with pytest.raises(AccessError, match="not a place that can be used"):
+    with pytest.raises(AccessError, match="not a kind of place that is known"):
         Store("nowhere://a/b").read("c")
+
+
+@pytest.mark.parametrize("url", ["", "s3://", "s3:///x"])
+def test_a_url_that_names_no_place_is_refused(url):
+    with pytest.raises(AccessError, match="names no place"):
+        Store(url)
+
+
+def test_what_a_reader_of_an_open_file_raises_is_its_own(place):
+    store = Store(place)
+    store.write("a", b"1")
+    with pytest.raises(ValueError, match="mine"), store.open("a"):
+        raise ValueError("mine")
+    with pytest.raises(ZeroDivisionError):
+        store.write_with("b", lambda _: 1 // 0)
+
+
+@pytest.mark.s3
+def test_no_room_to_make_an_upload_names_the_disk(s3_environment, bucket, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(StorageError, match=f"{tmp_path}.*: no room left to make"):
+            Store(f"s3://{bucket}/x").write_with("a", lambda out: out.write(bytes(2000)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.s3
+def test_a_name_that_no_bucket_can_have_is_refused(s3_environment):
+    with pytest.raises(AccessError, match="not a name that a bucket"):
+        Store("s3://B@d/x").read("a")
+
+
+def test_without_hard_links_a_create_is_exclusive_as_well(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(errno.EPERM, "no links")
+
+    monkeypatch.setattr(os, "link", refuse)
+    store = Store(str(tmp_path))
+    assert store.write("mark", b"nonce 1", create=True)
+    assert not store.write("mark", b"nonce 2", create=True)
+    assert store.read("mark") == b"nonce 1"
 
 
 def test_settings_hold_no_credentials():

@@ -201,6 +201,7 @@ def test_no_records_are_refused(folder, files):
         ({"a_txt": b"x"}, "no table in here"),
         ({"a_parquet": numbers(0, 2), "b_csv": b"x\n1\n"}, "both parquet and CSV"),
         ({"a_parquet": b"PAR1 no"}, "not a parquet file"),
+        ({"a_parquet": b"PAR1" + bytes(40) + b"\x10\0\0\0PAR1"}, "not a parquet file"),
         ({"year=1__a_parquet": numbers(0, 2)}, "the column year is in the names of folders"),
         ({"a_parquet": pa.table({"x": [[1]]})}, "column x: a table of plain values"),
         ({"a_parquet": pa.table([[1], [2]], ["x", "x"])}, "found twice: x"),
