@@ -42,7 +42,7 @@ check: $(READY)  ## style and types
 
 smoke: $(READY)  ## the smallest jobs, as a user runs them
 	@for spec in jobs/smoke/*.yaml; do \
-	  $(BIN)/distanon run $$spec --overwrite --quiet --set output=demo/smoke/release/ --set private=demo/smoke/private/ || exit 1; done
+	  $(BIN)/distanon run $$spec --overwrite --quiet || exit 1; done
 
 wheel: $(READY)  ## build the wheel and import it from outside the tree
 	rm -rf dist
