@@ -3,6 +3,9 @@
 Every distance is the square root of squares summed in column order in float64, without
 reassociation or fused operations, so each path gives the same bits. Bounds of boxes are summed
 in the same order and are therefore never above a computed distance: no slack is needed.
+
+One file, although long: numba compiles again what stands in a changed file, not its callers
+in other files.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from numba import njit
 
 TIE_RELATIVE = 1e-9
 TIE_ABSOLUTE = 1e-12
-_SMALL = 64  # entries that an insertion sort orders faster than a merge sort
+_SMALL = 64  # entries that an insertion sort orders faster than a heap
 
 
 @njit(cache=True, nogil=True)
@@ -25,6 +28,30 @@ def tie(distance: float) -> float:
     records have a radius of 1e-17 where there is a tie.
     """
     return distance * (1.0 + TIE_RELATIVE) + TIE_ABSOLUTE
+
+
+@njit(cache=True, nogil=True)
+def places(tree: Any, queries: Any) -> Any:
+    """Where in the tree each query belongs: sorted by it, neighbors share what is in the cache.
+
+    Args:
+        tree: a KdTree.
+        queries: float64, shape (m, D).
+
+    Returns:
+        int64, shape (m,): the first place of the leaf that is nearest cut by cut.
+    """
+    gapped = tree.gaps[0].any() or np.isnan(queries).any()
+    place = np.empty(len(queries), np.int64)
+    for i in range(len(queries)):
+        node = 0
+        while tree.child[node] != 0:
+            node = tree.child[node]
+            to_left, to_right = _to_children(tree.boxes, tree.gaps, node, queries[i], gapped)
+            if to_right < to_left:
+                node += 1
+        place[i] = tree.first[node]
+    return place
 
 
 @njit(cache=True, nogil=True)
@@ -47,7 +74,7 @@ def search(tree: Any, table: Any, queries: Any, own: Any, k: int, cut: bool) -> 
         starts (m + 1,), points, weights, distances, radius (m,), next_distance (m,).
     """
     m = len(queries)
-    offsets = np.zeros(m + 1, np.int64)
+    starts = np.zeros(m + 1, np.int64)
     radius = np.empty(m)
     beyond = np.empty(m)
     points = np.empty(m * (k + 1) + 1, np.int64)
@@ -60,7 +87,8 @@ def search(tree: Any, table: Any, queries: Any, own: Any, k: int, cut: bool) -> 
     for i in range(m):
         question = (queries[i], own[i], gapped)
         found, radius[i], beyond[i] = _neighborhood(tree, table[0], question, k, cut, best, work)
-        near, who, many = _sorted(found[0], found[1], found[2])
+        near, who, many = found
+        _sort(near, who, many)
         if cut:
             _cut_ties(near, who, many, radius[i], k, own[i], table)
         while filled + len(who) > len(points):
@@ -71,9 +99,9 @@ def search(tree: Any, table: Any, queries: Any, own: Any, k: int, cut: bool) -> 
             if many[j] > 0:
                 points[filled], weights[filled], distances[filled] = who[j], many[j], near[j]
                 filled += 1
-        offsets[i + 1] = filled
+        starts[i + 1] = filled
     entries = (points[:filled].copy(), weights[:filled].copy(), distances[:filled].copy())
-    return offsets, entries[0], entries[1], entries[2], radius, beyond
+    return starts, entries[0], entries[1], entries[2], radius, beyond
 
 
 @njit(cache=True, nogil=True)
@@ -113,7 +141,11 @@ def _nearest(tree: Any, counts: Any, question: Any, want: int, best: Any, work: 
     there if they hold fewer records than `want`.
     """
     squares, who, many = best
+    # Out of their tuples once: in the loops each look inside would count references.
     stack, bounds, buffer = work
+    x, own, gapped = question
+    order, child, first, last = tree.order, tree.child, tree.first, tree.last
+    boxes, gaps, leaves = tree.boxes, tree.gaps, tree.leaves
     bound = np.inf
     size, total = 0, 0
     depth = 1
@@ -122,16 +154,16 @@ def _nearest(tree: Any, counts: Any, question: Any, want: int, best: Any, work: 
         depth -= 1
         if bounds[depth] > bound:
             continue
-        leaf, depth = _descend(tree, question, bound, depth, work)
+        leaf, depth = _descend(child, boxes, gaps, x, gapped, bound, stack, bounds, depth)
         if leaf < 0:
             continue
-        lo, m = tree.first[leaf], tree.last[leaf] - tree.first[leaf]
-        _squares(tree.leaves, lo, m, question, buffer)
+        lo, m = first[leaf], last[leaf] - first[leaf]
+        _squares(leaves, lo * len(x), m, x, gapped, buffer)
         for j in range(m):
             if buffer[j] > bound:
                 continue
-            p = tree.order[lo + j]
-            weight = counts[p] - (1 if p == question[1] else 0)
+            p = order[lo + j]
+            weight = counts[p] - (1 if p == own else 0)
             if weight == 0:
                 continue
             at = size
@@ -166,7 +198,11 @@ def _ranked(best: Any, size: int, k: int) -> Any:
 @njit(cache=True, nogil=True)
 def _within(tree: Any, counts: Any, question: Any, limit: float, onward: bool, work: Any) -> Any:
     """All points at most `limit` away, and (if `onward`) the first distance beyond; else inf."""
+    # Out of their tuples once: in the loops each look inside would count references.
     stack, bounds, buffer = work
+    x, own, gapped = question
+    order, child, first, last = tree.order, tree.child, tree.first, tree.last
+    boxes, gaps, leaves = tree.boxes, tree.gaps, tree.leaves
     reach = limit * limit * (1.0 + 1e-12)  # the square rounds; the root below decides
     bound = np.inf if onward else reach
     following = np.inf
@@ -179,41 +215,49 @@ def _within(tree: Any, counts: Any, question: Any, limit: float, onward: bool, w
         depth -= 1
         if bounds[depth] > bound:
             continue
-        leaf, depth = _descend(tree, question, bound, depth, work)
+        leaf, depth = _descend(child, boxes, gaps, x, gapped, bound, stack, bounds, depth)
         if leaf < 0:
             continue
-        lo, m = tree.first[leaf], tree.last[leaf] - tree.first[leaf]
-        _squares(tree.leaves, lo, m, question, buffer)
+        lo, m = first[leaf], last[leaf] - first[leaf]
+        _squares(leaves, lo * len(x), m, x, gapped, buffer)
         for j in range(m):
             distance = np.sqrt(buffer[j])
             if distance <= limit:
                 if size == len(who):
                     near = _doubled(near)
                     who = _doubled(who)
-                near[size], who[size] = distance, tree.order[lo + j]
+                near[size], who[size] = distance, order[lo + j]
                 size += 1
             elif onward and distance < following:
                 following = distance
                 bound = max(reach, buffer[j])
     many = counts[who[:size]]
-    many[who[:size] == question[1]] -= 1
+    many[who[:size] == own] -= 1
     return (near[:size].copy(), who[:size].copy(), many), following
 
 
 @njit(cache=True, nogil=True)
-def _descend(tree: Any, question: Any, bound: float, depth: int, work: Any) -> Any:
+def _descend(
+    child: Any,
+    boxes: Any,
+    gaps: Any,
+    x: Any,
+    gapped: bool,
+    bound: float,
+    stack: Any,
+    bounds: Any,
+    depth: int,
+) -> Any:
     """From the node on top of the stack to its nearest leaf, leaving the others on the stack.
 
     Returns:
         The leaf, or -1 where every way is farther than `bound`; the new depth of the stack.
     """
-    stack, bounds = work[0], work[1]
     node = stack[depth]
-    while tree.child[node] != 0:
-        near = tree.child[node]
+    while child[node] != 0:
+        near = child[node]
         far = near + 1
-        to_near = _to_box(tree.boxes, tree.gaps, near, question)
-        to_far = _to_box(tree.boxes, tree.gaps, far, question)
+        to_near, to_far = _to_children(boxes, gaps, near, x, gapped)
         if to_far < to_near:
             near, far = far, near
             to_near, to_far = to_far, to_near
@@ -245,14 +289,14 @@ def _cut_ties(near: Any, who: Any, many: Any, radius: float, k: int, own: int, t
             tied[size] = who[j]
             size += 1
     # Points are numbered by their lowest record: beyond the first `missing` none can win.
-    tied = np.sort(tied[:size])[:missing]
+    tied = _ascending(tied[:size])[:missing]
     numbers = np.empty(max(1, missing * len(tied)), np.int64)
     size = 0
     for p in tied:
         for r in range(starts[p], min(starts[p + 1], starts[p] + missing)):
             numbers[size] = records[r]
             size += 1
-    numbers = np.sort(numbers[:size])
+    numbers = _ascending(numbers[:size])
     highest = numbers[missing - 1] if missing > 0 else -1
     for j in range(len(who)):
         if who[j] == own or tie(near[j]) < radius:
@@ -265,28 +309,40 @@ def _cut_ties(near: Any, who: Any, many: Any, radius: float, k: int, own: int, t
 
 
 @njit(cache=True, nogil=True)
-def _to_box(boxes: Any, gaps: Any, node: int, question: Any) -> float:
-    """The least squared distance that a point of this node can have."""
-    x, _, gapped = question
+def _to_children(boxes: Any, gaps: Any, left: int, x: Any, gapped: bool) -> Any:
+    """The least squared distances that points of a left and of its right node can have."""
+    if gapped:
+        return _to_gapped(boxes, gaps, left, x), _to_gapped(boxes, gaps, left + 1, x)
+    one, other = boxes[left], boxes[left + 1]
+    to_left, to_right = 0.0, 0.0
+    for c in range(len(x)):
+        away = max(one[0, c] - x[c], x[c] - one[1, c], 0.0)
+        to_left += away * away
+        away = max(other[0, c] - x[c], x[c] - other[1, c], 0.0)
+        to_right += away * away
+    return to_left, to_right
+
+
+@njit(cache=True, nogil=True)
+def _to_gapped(boxes: Any, gaps: Any, node: int, x: Any) -> float:
+    """The least squared distance to a node where values may be missing, here or there."""
     total = 0.0
     for c in range(len(x)):
         v = x[c]
-        if gapped and np.isnan(v):
+        if np.isnan(v):
             total += 0.0 if gaps[node, c] else 1.0
             continue
         away = max(boxes[node, 0, c] - v, v - boxes[node, 1, c], 0.0)
         squared = away * away
-        if gapped and gaps[node, c]:
+        if gaps[node, c]:
             squared = min(squared, 1.0)
         total += squared
     return total
 
 
 @njit(cache=True, nogil=True)
-def _squares(leaves: Any, lo: int, m: int, question: Any, out: Any) -> None:
+def _squares(leaves: Any, start: int, m: int, x: Any, gapped: bool, out: Any) -> None:
     """Squared distances to the m points of a leaf, summed in column order."""
-    x, _, gapped = question
-    start = lo * len(x)
     for j in range(m):
         out[j] = 0.0
     for c in range(len(x)):
@@ -306,20 +362,57 @@ def _squares(leaves: Any, lo: int, m: int, question: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _sorted(near: Any, who: Any, many: Any) -> Any:
-    """Entries by distance, then point number, which follows the lowest record number."""
-    if len(who) > _SMALL:
-        by_number = np.argsort(who)
-        by_distance = by_number[np.argsort(near[by_number], kind="mergesort")]
-        return near[by_distance], who[by_distance], many[by_distance]
-    for j in range(1, len(who)):
-        d, p, w = near[j], who[j], many[j]
+def _sort(near: Any, who: Any, many: Any) -> None:
+    """Sorts entries by distance, then point number, which follows the lowest record number.
+
+    By insertion what is short and nearly sorted, else as a heap; numpy's sorts of two keys
+    would double the time to compile.
+    """
+    size = len(who)
+    if size > _SMALL:
+        for root in range(size // 2 - 1, -1, -1):
+            _sift(near, who, many, root, size)
+        for last in range(size - 1, 0, -1):
+            _swap(near, who, many, 0, last)
+            _sift(near, who, many, 0, last)
+        return
+    for j in range(1, size):
         at = j
-        while at > 0 and (near[at - 1] > d or (near[at - 1] == d and who[at - 1] > p)):
-            near[at], who[at], many[at] = near[at - 1], who[at - 1], many[at - 1]
+        while at > 0 and _before(near, who, at, at - 1):
+            _swap(near, who, many, at, at - 1)
             at -= 1
-        near[at], who[at], many[at] = d, p, w
-    return near, who, many
+
+
+@njit(cache=True, nogil=True)
+def _ascending(numbers: Any) -> Any:
+    """The numbers, sorted."""
+    _sort(np.zeros(len(numbers)), numbers, numbers.copy())
+    return numbers
+
+
+@njit(cache=True, nogil=True)
+def _sift(near: Any, who: Any, many: Any, root: int, size: int) -> None:
+    """Moves the root of a heap whose greatest entry is to be on top down to its place."""
+    while 2 * root + 1 < size:
+        child = 2 * root + 1
+        if child + 1 < size and _before(near, who, child, child + 1):
+            child += 1
+        if not _before(near, who, root, child):
+            return
+        _swap(near, who, many, root, child)
+        root = child
+
+
+@njit(cache=True, nogil=True)
+def _before(near: Any, who: Any, i: int, j: int) -> Any:
+    return near[i] < near[j] or (near[i] == near[j] and who[i] < who[j])
+
+
+@njit(cache=True, nogil=True)
+def _swap(near: Any, who: Any, many: Any, i: int, j: int) -> None:
+    near[i], near[j] = near[j], near[i]
+    who[i], who[j] = who[j], who[i]
+    many[i], many[j] = many[j], many[i]
 
 
 @njit(cache=True, nogil=True)

@@ -161,7 +161,7 @@ def _cut(rows: Any, part: Any, column: int) -> Any:
     values = np.empty(m)
     for i in range(m):
         values[i] = rows[part[i], column]
-    median = np.partition(values, m // 2)[m // 2]
+    median = _ranked(values.copy(), m // 2)
     below, equal, before = 0, 0, -np.inf
     for v in values:
         if v < median:
@@ -173,6 +173,32 @@ def _cut(rows: Any, part: Any, column: int) -> Any:
     if below > 0 and (after >= m or m // 2 - below <= after - m // 2):
         return before, below
     return median, after
+
+
+@njit(cache=True, nogil=True)
+def _ranked(values: Any, rank: int) -> float:
+    """The value of this rank (0 is the least), by quickselect; reorders `values`."""
+    lo, hi = 0, len(values) - 1
+    while lo < hi:
+        pivot = values[(lo + hi) // 2]
+        i, j = lo, hi
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if rank <= j:
+            hi = j
+        elif rank >= i:
+            lo = i
+        else:
+            break
+    result: float = values[rank]
+    return result
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["NeighborIndex", "Neighborhoods", "Points", "Ties", "distinct"]
 
 Ties = Literal["include", "truncate"]
+Scalar = TypeVar("Scalar", np.float64, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,19 @@ class Neighborhoods:
             np.concatenate([none, *(part.distances for part in parts)]),
             np.concatenate([none, *(part.radius for part in parts)]),
             np.concatenate([none, *(part.next_distance for part in parts)]),
+        )
+
+    def take(self, queries: NDArray[np.int64]) -> Neighborhoods:
+        """The neighborhoods of some of the queries, in the order given."""
+        lengths = np.diff(self.starts)[queries]
+        entries = _ranges(self.starts[queries], lengths)
+        return Neighborhoods(
+            np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(lengths))),
+            self.points[entries],
+            self.weights[entries],
+            self.distances[entries],
+            self.radius[queries],
+            self.next_distance[queries],
         )
 
     def sizes(self) -> NDArray[np.int64]:
@@ -192,11 +206,25 @@ class NeighborIndex:
                 f"expected k from 1 to {available} (the number of {'other ' * left_out}records), "
                 f"got {k}"
             )
-        rows = np.ascontiguousarray(queries, dtype=np.float64).view()
-        for array in (rows, own):
-            array.flags.writeable = False  # one compiled form, whoever asks
+        rows = _read_only(np.ascontiguousarray(queries, dtype=np.float64))
+        visits = np.argsort(kd_search.places(self.tree, rows), kind="stable")
         table = (self.points.counts, self.points.starts, self.points.records)
-        return Neighborhoods(*kd_search.search(self.tree, table, rows, own, k, ties == "truncate"))
+        found = kd_search.search(
+            self.tree,
+            table,
+            _read_only(rows[visits]),
+            _read_only(own[visits]),
+            k,
+            ties != "include",
+        )
+        return Neighborhoods(*found).take(np.argsort(visits, kind="stable"))
+
+
+def _read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
+    """A view that compiled code sees as it sees shared memory: one compiled form for both."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -300,3 +300,23 @@ def test_no_queries_have_no_neighborhoods():
     assert len(found) == 0
     assert found.starts.tolist() == [0]
     assert len(Neighborhoods.join([])) == 0
+
+
+def test_ties_of_all_records_are_all_taken_or_cut_at_the_lowest_numbers():
+    points = distinct(np.eye(150)[::-1])  # every two records are equally far apart
+    index = NeighborIndex.build(points)
+    everyone = index.neighborhoods(0, 150, 3, "include")
+    assert (everyone.sizes() == 149).all()
+    assert everyone.points[:149].tolist() == list(range(1, 150))
+    assert (everyone.next_distance == everyone.radius).all()
+    three = index.neighborhoods(0, 150, 3, "truncate")
+    assert three.records(1, points, 1).tolist() == [0, 2, 3]
+    assert three.records(149, points, 149).tolist() == [0, 1, 2]
+
+
+def test_taking_queries_takes_their_entries():
+    points = distinct(np.random.default_rng(8).integers(0, 3, (60, 2)) / 2)
+    index = NeighborIndex.build(points)
+    whole = index.neighborhoods(0, len(points), 4, "include")
+    assert_same(whole.take(np.arange(2, 5)), index.neighborhoods(2, 5, 4, "include"))
+    assert len(whole.take(np.empty(0, dtype=np.int64)).points) == 0
