@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from distanon.data.ports import Progress, Silent
+from distanon.errors import ClusterError
 
 # The module of the same name is imported before the function is defined: never the other way.
 from distanon.runtime.crew import Crew
@@ -32,9 +33,11 @@ def crew(settings: RuntimeSettings, progress: Progress | None = None) -> Iterato
         The crew, usable at once: work starts with the first worker that is ready.
 
     Raises:
-        ClusterError: no cluster answers, or a worker can never fit into it.
+        ClusterError: no cluster answers, a worker can never fit into it, or it failed for good.
         KeyboardInterrupt: on SIGTERM too; a session of its own leaves no process behind.
     """
+    from ray.exceptions import RayError
+
     from distanon.runtime.ray_crew import RayCrew
     from distanon.runtime.session import session
 
@@ -42,4 +45,7 @@ def crew(settings: RuntimeSettings, progress: Progress | None = None) -> Iterato
         session(settings) as own,
         RayCrew(settings, progress or Silent(), grows=not own) as workers,
     ):
-        yield workers
+        try:
+            yield workers
+        except RayError as error:
+            raise ClusterError(f"the cluster failed ({type(error).__name__})") from error

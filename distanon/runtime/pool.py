@@ -24,6 +24,7 @@ from distanon.runtime.worker import Outcome
 _STEP_S = 1.0
 _SHORT_S = 0.25  # shorter calls wait in pairs at a worker: sending one takes milliseconds
 _WINDOW = 4  # calls in the pool for each worker, finished ones that wait for their turn included
+_LOOK_AHEAD = 8  # queued calls among which one is chosen whose inputs are near
 _MOST_LOSSES = 20  # of one result: more means that it can't be stored, not that nodes go
 
 
@@ -123,9 +124,17 @@ class Pool:
             member = min(self.roster.ready, key=lambda each: len(each.calls), default=None)
             if member is None or len(member.calls) >= depth:
                 return
-            call = self._queue.popleft()
+            call = self._next_for(member)
             if self._supplied(call):
                 self._send_to(member, call)
+
+    def _next_for(self, member: Member) -> Call:
+        """The first queued call whose kept inputs lie at the worker's node, if one is near."""
+        for place, call in zip(range(_LOOK_AHEAD), self._queue, strict=False):
+            if not call.inputs or any(result.node == member.node for result in call.inputs):
+                del self._queue[place]
+                return call
+        return self._queue.popleft()
 
     def _send_to(self, member: Member, call: Call) -> None:
         given = [result.reference for result in call.inputs]
@@ -135,7 +144,7 @@ class Pool:
                 call.function, shared, call.item, given
             )
         except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
-            call.fail(error)
+            self._end(call, error)
             return
         call.state = "running"
         member.calls[outcome] = Sent(call, value, given)
@@ -147,7 +156,7 @@ class Pool:
         missing = [source for source, result in zip(call.sources, found, strict=True) if not result]
         for source in missing:
             if source.error is not None:
-                call.fail(source.error)
+                self._end(call, source.error)
                 return False
             if source.state in {"done", "dropped"}:
                 self._requeue(source)
@@ -195,7 +204,7 @@ class Pool:
         """A call is settled: those that waited for it hold its result before it is let go."""
         if error is not None:
             call.fail(error)
-        if call.wanted:
+        if call.wanted and not call.losses:
             self._progress.advance()
         blocked, self._blocked = self._blocked, []
         for waiting in blocked:

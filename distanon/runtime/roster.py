@@ -62,6 +62,7 @@ class Roster:
         self._progress = progress
         self._losses = losses
         self._room = Room(settings, grows=grows)
+        self._actor_class = _actor_class(settings)
         self._versions = versions()
         self._failed_starts = 0
         self._alone_since: float | None = None
@@ -81,7 +82,7 @@ class Roster:
     def recruit(self) -> None:
         """Starts what is missing; a worker without room waits in the cluster for a node."""
         for _ in range(self.target - len(self.members)):
-            actor = self._actor_class().remote()
+            actor = self._actor_class.remote()
             self.members.append(Member(actor, actor.greet.remote()))
 
     def welcome(self, member: Member) -> None:
@@ -155,16 +156,17 @@ class Roster:
                 ray.kill(member.actor)
         self.members.clear()
 
-    def _actor_class(self) -> Any:
-        import ray
 
-        options: dict[str, Any] = {
-            "num_cpus": self._settings.cpus_per_worker,
-            "max_restarts": 0,
-            "max_task_retries": 0,
-            "scheduling_strategy": "SPREAD",
-            "runtime_env": {"env_vars": worker_environment(self._settings.cpus_per_worker)},
-        }
-        if self._settings.memory_per_worker != "auto":
-            options["memory"] = self._settings.memory_per_worker
-        return ray.remote(**options)(Worker)
+def _actor_class(settings: RuntimeSettings) -> Any:
+    import ray
+
+    options: dict[str, Any] = {
+        "num_cpus": settings.cpus_per_worker,
+        "max_restarts": 0,
+        "max_task_retries": 0,
+        "scheduling_strategy": "SPREAD",
+        "runtime_env": {"env_vars": worker_environment(settings.cpus_per_worker)},
+    }
+    if settings.memory_per_worker != "auto":
+        options["memory"] = settings.memory_per_worker
+    return ray.remote(**options)(Worker)

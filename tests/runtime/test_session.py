@@ -112,6 +112,18 @@ def test_an_own_session_is_alone_and_leaves_nothing_when_it_is_ended(ended):
     assert not folder.exists()
 
 
+@pytest.mark.ray
+def test_a_submitted_job_joins_the_cluster_that_runs_it(ray_address, monkeypatch):
+    import ray
+
+    monkeypatch.setenv("RAY_ADDRESS", ray_address)
+    monkeypatch.setenv("RAY_JOB_CONFIG_JSON_ENV_VAR", '{"metadata": {}}')
+    with session.session(RuntimeSettings()) as own:
+        assert not own
+        assert ray.get_runtime_context().gcs_address == ray_address
+    assert not ray.is_initialized()
+
+
 def test_an_address_where_nobody_answers_is_named_at_once():
     began = time.monotonic()
     with (
