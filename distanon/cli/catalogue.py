@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticUndefined
 
+from distanon.cli.figures import console_of_plain_text
 from distanon.errors import SpecError
 
 if TYPE_CHECKING:
@@ -77,20 +78,18 @@ def _kind(schema: dict[str, Any]) -> str:
 
 def print_methods(methods: list[dict[str, Any]]) -> None:
     """One row a method."""
-    from rich.console import Console
     from rich.table import Table
 
     table = Table("method", "what it does", "can promise", "does not protect", show_lines=True)
     for method in methods:
         promises = ", ".join(method["can_promise"]) or "nothing"
         table.add_row(method["name"], method["summary"], promises, method["limits"])
-    Console().print(table)
+    console_of_plain_text().print(table)
     print("`distanon methods NAME` shows the parameters of one.")
 
 
 def print_method(method: dict[str, Any]) -> None:
     """One method with its parameters."""
-    from rich.console import Console
     from rich.table import Table
 
     print(f"{method['name']}: {method['summary']}")
@@ -100,4 +99,4 @@ def print_method(method: dict[str, Any]) -> None:
     for name, parameter in method["parameters"].items():
         default = "required" if parameter["required"] else str(parameter["default"])
         table.add_row(name, parameter["type"], default, parameter["description"])
-    Console().print(table)
+    console_of_plain_text().print(table)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from distanon.cli.failures import explained
-from distanon.cli.figures import figures_of, print_figures, print_json, print_run
+from distanon.cli.figures import figures_of, is_broken, print_figures, print_json, print_run
 from distanon.errors import ResumeError, SpecError
 
 if TYPE_CHECKING:
@@ -221,7 +221,8 @@ def audit(
 ) -> None:
     """Check a finished release from its files alone; it need not be made by distanon.
 
-    Exits with 3 when a promise that is stated (--promise, or in the spec) does not hold.
+    Exits with 3 when a promise that is stated (--promise, or in the spec) does not hold. What
+    can't be verified from these files is named.
 
     Example: distanon audit release/ --quasi-identifiers age,zip --sensitive job
     --promise k_anonymity.k=5 --promise l_diversity.l=3
@@ -255,8 +256,13 @@ def audit(
     if as_json:
         print_json({"release": release, **figures_of(found)})
     else:
-        print_figures(found)
-    if not all(verdict.kept for verdict in found.verdicts):
+        print_figures(found, every=True)
+        if not any(each.name.startswith("identity.release") for each in found.measurements):
+            print(
+                "Not measured: linkage, stability and change. They need the originals and the "
+                "source of each row: --spec of a run with `keep_mapping: true`."
+            )
+    if any(is_broken(verdict) for verdict in found.verdicts):
         raise typer.Exit(_BROKEN_PROMISE)
 
 

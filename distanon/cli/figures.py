@@ -9,6 +9,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # `distanon --help` loads no data library
+    from rich.console import Console
+
     from distanon.data.measurement import Measurement
     from distanon.promises.base import Verdict
 
@@ -96,38 +98,54 @@ def print_run(run: Run, *, as_json: bool) -> None:
     print(f"run      {run.run_id}, {run.seconds:.1f} s")
 
 
-def print_figures(found: Figures) -> None:
-    """The promises and the key figures, as tables."""
-    from rich.console import Console
+def print_figures(found: Figures, *, every: bool = False) -> None:
+    """The promises and the key figures, as tables.
+
+    Args:
+        found: of a run or an audit.
+        every: show all figures, with what must be known beside them.
+    """
     from rich.table import Table
 
-    console = Console()
+    console = console_of_plain_text()
     promises = Table("promise", "asked", "measured", "kept", "verified from", title="Promises")
     for verdict in found.verdicts:
-        kept = "yes" if verdict.kept else f"no: {verdict.reason}"
         promises.add_row(
             verdict.promise,
             _settings(verdict.asked),
             _settings(verdict.measured),
-            kept,
+            _kept(verdict),
             verdict.verified_from,
         )
     if found.verdicts:
         console.print(promises)
     else:
         console.print("Promises: none were asked.")
-    shown = [each for each in found.measurements if each.name in _LEADING]
-    if shown:
-        table = Table("figure", "value", "95 %", "better", title="Key figures")
-        for each in shown:
-            goal = "" if each.goal == "none" else each.goal
-            table.add_row(_LEADING[each.name], _value(each), _interval(each), goal)
-        console.print(table)
+    shown = [each for each in found.measurements if every or each.name in _LEADING]
+    if not shown:
+        return
+    title = "Figures" if every else "Key figures"
+    table = Table("figure", "value", "95 %", "better", *(["note"] if every else []), title=title)
+    for each in shown:
+        goal = "" if each.goal == "none" else each.goal
+        label = _LEADING.get(each.name, each.name)
+        table.add_row(label, _value(each), _interval(each), goal, *([each.note] if every else []))
+    console.print(table)
+
+
+def is_broken(verdict: Verdict) -> bool:
+    """Whether the files show that the promise does not hold; else it may not be verifiable."""
+    return not verdict.kept and verdict.verified_from != "asserted"
+
+
+def _kept(verdict: Verdict) -> str:
+    if verdict.kept:
+        return "yes"
+    return f"no: {verdict.reason}" if is_broken(verdict) else verdict.reason
 
 
 def _print_comparison(run: Run) -> None:
     """One row a method, one column a key figure."""
-    from rich.console import Console
     from rich.table import Table
 
     found = {"this release": run.measurements, **run.compared}
@@ -137,7 +155,7 @@ def _print_comparison(run: Run) -> None:
     for label, figures in by_name.items():
         cells = [_value(figures[name]) if name in figures else "" for name in names]
         table.add_row(label, *cells)
-    Console().print(table)
+    console_of_plain_text().print(table)
 
 
 def figures_of(found: Figures) -> dict[str, Any]:
@@ -149,6 +167,13 @@ def figures_of(found: Figures) -> dict[str, Any]:
         "promises": verdicts,
         "measurements": [asdict(measurement) for measurement in found.measurements],
     }
+
+
+def console_of_plain_text() -> Console:
+    """A console that takes every text as it is: names of columns may hold brackets and colons."""
+    from rich.console import Console
+
+    return Console(markup=False, emoji=False, highlight=False)
 
 
 def print_json(value: Any) -> None:

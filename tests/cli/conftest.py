@@ -1,5 +1,5 @@
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -96,3 +96,14 @@ def broken():
 @pytest.fixture
 def figures():
     return FIGURES
+
+
+@pytest.fixture
+def asserted():
+    unverified = replace(
+        verdict(kept=False),
+        measured={},
+        verified_from="asserted",
+        reason="not verified: that needs the originals",
+    )
+    return Finished(verdicts=[unverified], measurements=FIGURES[2:])

@@ -251,6 +251,16 @@ def test_audit_exits_with_3_when_a_promise_does_not_hold(command, job, broken):
     assert "25 % of the records" in answer.stdout
 
 
+def test_audit_names_what_these_files_can_not_show(command, job, asserted):
+    job.answer = asserted
+    answer = command("audit", "release/", "--quasi-identifiers", "a", "--quiet")
+    assert answer.exit_code == 0
+    assert "needs the originals" in answer.stdout
+    assert "no: " not in answer.stdout
+    assert "some.other" in answer.stdout
+    assert "Not measured: linkage" in answer.stdout
+
+
 def python(*arguments, **environment):
     return subprocess.run(
         [sys.executable, *arguments],

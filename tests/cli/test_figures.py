@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 from distanon.cli.figures import print_figures, print_json
 
@@ -20,3 +21,11 @@ def test_a_release_without_promises_says_so(capsys, broken):
     broken.verdicts.clear()
     print_figures(broken)
     assert "none were asked" in capsys.readouterr().out
+
+
+def test_brackets_and_colons_of_names_are_shown_as_they_are(capsys, broken, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    reason = "column '[bold]a[/bold] :smile:' has one value"
+    broken.verdicts[0] = replace(broken.verdicts[0], reason=reason)
+    print_figures(broken)
+    assert reason in capsys.readouterr().out
