@@ -212,6 +212,7 @@ def _bounds(
     if attribute.type != AttributeType.NUMERIC or domain.minimum is None:
         return -np.inf, np.inf
     low, high = _type_limits(attribute, domain, digits, is_free=rule == "free")
+    low, high = _on_grid(low, digits, np.ceil), _on_grid(high, digits, np.floor)
     if attribute.top_code is not None:
         high = min(high, _on_grid(domain.coding.code(attribute.top_code), digits, np.floor))
     if rule == "free":
@@ -233,7 +234,7 @@ def _bounds(
 
 def _on_grid(value: float, digits: int, rounding: np.ufunc) -> float:
     """A bound on the grid, so that rounding never crosses it."""
-    if digits < 0:
+    if digits < 0 or not np.isfinite(value):
         return value
     nearest = float(np.round(value, digits))
     power = 10.0**digits

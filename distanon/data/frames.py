@@ -101,6 +101,8 @@ def _restored(column: pa.ChunkedArray, dtype: Any) -> Any:
         if pd.api.types.is_integer_dtype(dtype) and not is_whole:
             dtype = pd.Float64Dtype()
         return pd.Series(column.to_pandas(types_mapper=lambda _: dtype))
+    if pd.api.types.is_object_dtype(dtype):
+        return pd.Series(column.to_pylist(), dtype=object)
     values = column.to_pandas()
     if pd.api.types.is_integer_dtype(dtype) and not is_whole:
         return values

@@ -1,0 +1,129 @@
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from distanon.data.ports import Silent
+from distanon.data.streams import Streams
+from distanon.data.table import MemoryScratch
+from distanon.errors import InfeasibleError, InputError, PromiseBrokenError, SpecError
+from distanon.methods.base import Context
+from distanon.methods.dptpe import DPTPE
+from distanon.promises.unchanged import Unchanged
+from distanon.runtime.crew import SerialCrew
+
+GENERATOR = np.random.default_rng(3)
+FRAME = pd.DataFrame(
+    {
+        "name": [f"person {i}" for i in range(60)],
+        "age": GENERATOR.integers(18, 80, 60),
+        "income": GENERATOR.normal(3e4, 8e3, 60).round(2),
+        "job": pd.Categorical(GENERATOR.choice(["a", "b", "c"], 60), categories=list("abcd")),
+        "ill": GENERATOR.choice(["yes", "no"], 60),
+    },
+    index=np.arange(100, 160),
+)
+ROLES = {
+    "quasi_identifiers": ["age", "income", "job"],
+    "sensitive": ["ill"],
+    "identifiers": ["name"],
+}
+
+
+def test_a_context_is_silent_and_has_eight_blocks_unless_told_otherwise():
+    context = Context(SerialCrew(), MemoryScratch(), Streams(1))
+    assert isinstance(context.progress, Silent)
+    assert context.blocks == 8
+
+
+def test_a_frame_comes_back_as_a_frame_with_its_types_sorted_and_without_identifiers():
+    release = DPTPE(k=4).anonymize(FRAME, **ROLES, seed=7)
+    data = release.data
+    assert list(data.columns) == ["age", "income", "job", "ill"]
+    assert data.dtypes[["age", "income", "ill"]].equals(FRAME.dtypes[["age", "income", "ill"]])
+    assert "d" not in data["job"].cat.categories
+    assert isinstance(data.index, pd.RangeIndex)
+    assert data["age"].is_monotonic_increasing
+    assert sorted(data["ill"]) == sorted(FRAME["ill"])
+    assert release.counts["records"] == 60
+
+
+def test_a_table_comes_back_as_a_table_with_the_same_values():
+    frame = FRAME.astype({"job": str})
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    released = DPTPE(k=4).anonymize(table, **ROLES, seed=7).data
+    assert isinstance(released, pa.Table)
+    assert released.schema.metadata is None
+    other = DPTPE(k=4).anonymize(frame, **ROLES, seed=7).data
+    assert released.to_pandas()["age"].tolist() == other["age"].tolist()
+
+
+def test_the_seed_alone_decides_the_release():
+    one, same, other = (DPTPE(k=4).anonymize(FRAME, **ROLES, seed=s).data for s in (7, 7, 8))
+    pd.testing.assert_frame_equal(one, same)
+    assert not one.equals(other)
+    assert not one.equals(DPTPE(k=4).anonymize(FRAME, **ROLES).data)
+
+
+def test_every_column_needs_exactly_one_role():
+    with pytest.raises(InputError, match="no role for 'name', 'ill'"):
+        DPTPE(k=4).anonymize(FRAME, quasi_identifiers=["age", "income", "job"])
+    with pytest.raises(InputError, match="no column 'agee'; did you mean 'age'"):
+        DPTPE(k=4).anonymize(FRAME, **ROLES | {"sensitive": ["ill", "agee"]})
+    with pytest.raises(InputError, match="'age' has several roles"):
+        DPTPE(k=4).anonymize(FRAME, **ROLES | {"sensitive": ["ill", "age"]})
+    with pytest.raises(InputError, match="expected a list"):
+        DPTPE(k=4).anonymize(FRAME, **ROLES | {"sensitive": "ill"})
+    with pytest.raises(InputError, match="no column 'jobb'"):
+        DPTPE(k=4).anonymize(FRAME, **ROLES, types={"jobb": "nominal"})
+    with pytest.raises(InputError, match="expected one of numeric"):
+        DPTPE(k=4).anonymize(FRAME, **ROLES, types={"job": "category"})
+
+
+def test_what_a_method_refuses_reaches_the_caller():
+    with pytest.raises(InfeasibleError, match="largest k that works is 58"):
+        DPTPE(k=59).anonymize(FRAME, **ROLES)
+    for seed in (-1, 1.5, True):
+        with pytest.raises(SpecError, match="seed"):
+            DPTPE(k=4).anonymize(FRAME, **ROLES, seed=seed)
+    with pytest.raises(SpecError, match="workers"):
+        DPTPE(k=4).anonymize(FRAME, **ROLES, workers=0)
+
+
+def test_promises_are_checked_and_a_broken_one_gives_no_release():
+    poor = pd.DataFrame({"x": [1] * 20 + [2] * 20})
+    keeping = DPTPE(k=4, on_unchanged="keep")
+    with pytest.warns(UserWarning, match="on_unchanged"), pytest.raises(PromiseBrokenError):
+        keeping.anonymize(poor, quasi_identifiers=["x"], promises={"unchanged": {"at_most": 0}})
+    assert keeping.anonymize(poor, quasi_identifiers=["x"]).counts["unchanged"] > 0
+    constant = pd.DataFrame({"x": [1] * 20})
+    with pytest.raises(InfeasibleError, match="unchanged"):
+        DPTPE(k=4).anonymize(constant, quasi_identifiers=["x"])
+    removed = DPTPE(k=4).anonymize(constant, quasi_identifiers=["x"], promises={"unchanged": None})
+    assert removed.counts["unchanged"] == 20
+    allowed = {"unchanged": Unchanged(at_most=1)}
+    assert (
+        DPTPE(k=4).anonymize(constant, quasi_identifiers=["x"], promises=allowed).data is not None
+    )
+
+
+@pytest.mark.parametrize(
+    ("promises", "message"),
+    [
+        ({"k_anonymity": {"k": 3}}, "dptpe can't be asked"),
+        ({"nonsense": None}, "no such promise"),
+        ({"unchanged": {"at_most": 3}}, r"promises\.unchanged\.at_most"),
+        ({"unchanged": {"atmost": 0}}, r"promises\.unchanged\.atmost"),
+    ],
+)
+def test_promises_that_cannot_be_asked_are_refused(promises, message):
+    with pytest.raises(SpecError, match=message):
+        DPTPE(k=4).anonymize(FRAME, **ROLES, promises=promises)
+
+
+@pytest.mark.ray
+def test_ray_workers_give_the_same_release():
+    serial = DPTPE(k=4).anonymize(FRAME, **ROLES, seed=7)
+    spread = DPTPE(k=4).anonymize(FRAME, **ROLES, seed=7, workers=2)
+    pd.testing.assert_frame_equal(serial.data, spread.data)
+    assert serial.counts == spread.counts

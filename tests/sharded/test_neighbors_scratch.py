@@ -1,0 +1,38 @@
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from distanon.data.table import MemoryPartition, MemoryScratch
+from distanon.kernels.neighbors import Neighborhoods, NeighborIndex, distinct
+from distanon.runtime.crew import SerialCrew
+from distanon.sharded.neighbors import neighborhoods
+
+MATRIX = np.random.default_rng(17).integers(0, 4, (300, 3)) / 3
+
+
+class ParquetScratch(MemoryScratch):
+    """What a store does to a table."""
+
+    def find(self, name):
+        found = super().find(name)
+        if found is None:
+            return None
+        sink = pa.BufferOutputStream()
+        pq.write_table(found.table, sink)
+        return MemoryPartition(pq.read_table(pa.BufferReader(sink.getvalue())))
+
+
+class Unused:
+    """An index that nobody may search."""
+
+
+def test_stored_neighborhoods_are_the_same_bytes_and_are_not_searched_again():
+    crew, scratch, index = SerialCrew(), ParquetScratch(), NeighborIndex.build(distinct(MATRIX))
+    n = len(index.points)
+    whole = index.neighborhoods(0, n, 6, "include")
+    for searched in (crew.put(index), crew.put(Unused())):
+        parts = neighborhoods(crew, searched, n, 6, "include", 5, keep=False, scratch=scratch)
+        joined = Neighborhoods.join([found for _, _, found in parts])
+        for name in Neighborhoods.__slots__:
+            assert getattr(joined, name).dtype == getattr(whole, name).dtype
+            assert getattr(joined, name).tobytes() == getattr(whole, name).tobytes()
