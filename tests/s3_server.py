@@ -1,9 +1,11 @@
 """A real S3 server (SeaweedFS) with authentication on, for tests and `make demo-s3`.
 
-    python tests/s3_server.py --bucket demo --upload FILE demo/KEY --run COMMAND …
+    python tests/s3_server.py --bucket demo --upload FILE demo/KEY --download demo FOLDER \
+        --run COMMAND …
 
 starts a server in a fresh folder, makes the buckets, uploads the files, runs COMMAND with the
-endpoint and the writer's credentials in its environment, and ends with the command's exit code.
+endpoint and the writer's credentials in its environment, downloads what is to be kept, and ends
+with the command's exit code.
 Several servers can stand side by side: every port is free and chosen anew.
 """
 
@@ -116,6 +118,15 @@ class S3Server:
         """Puts a local file at BUCKET/KEY."""
         self._client().put_file(str(file), place)
 
+    def download(self, place: str, folder: Path) -> None:
+        """Gets all objects below BUCKET/PREFIX into a local folder, for its owner alone."""
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        client = self._client()
+        for key in client.find(place):
+            target = folder / key[len(place.rstrip("/")) + 1 :]
+            target.parent.mkdir(parents=True, exist_ok=True)
+            client.get_file(key, str(target))
+
     def __enter__(self) -> Self:
         return self.start()
 
@@ -202,6 +213,9 @@ def main() -> int:
     parser.add_argument(
         "--upload", nargs=2, action="append", default=[], metavar=("FILE", "BUCKET/KEY")
     )
+    parser.add_argument(
+        "--download", nargs=2, action="append", default=[], metavar=("BUCKET/PREFIX", "FOLDER")
+    )
     parser.add_argument("--run", nargs=argparse.REMAINDER, required=True, help="the command")
     wanted = parser.parse_args()
     with S3Server() as server:
@@ -209,9 +223,11 @@ def main() -> int:
             server.bucket(name)
         for file, place in wanted.upload:
             server.upload(Path(file), place)
-        return subprocess.run(
-            wanted.run, env=os.environ | server.environment(), check=False
-        ).returncode
+        environment = os.environ | server.environment()
+        code = subprocess.run(wanted.run, env=environment, check=False).returncode
+        for place, folder in wanted.download:
+            server.download(place, Path(folder))
+        return code
 
 
 if __name__ == "__main__":
