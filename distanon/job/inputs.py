@@ -58,9 +58,10 @@ def open_inputs(spec: JobSpec, streams: Streams) -> Inputs:
     opened = open_table(place_of(wanted.path), wanted.csv, spec.storage, pieces)
     schema = schema_of(wanted, opened, spec.storage)
     whole = Dataset(schema, opened.partitions, wanted.path)
+    whole_domain = scan(whole)  # before any record is held out: faults name rows of the files
     dataset, control = _hold_out(whole, wanted, spec, streams)
-    domain = scan(dataset)
-    _refuse_missing(dataset, domain, wanted, opened)
+    domain = whole_domain if dataset is whole else scan(dataset)
+    _refuse_missing(whole, whole_domain, wanted, opened)
     _refuse_unique(dataset, wanted)
     notes = (*opened.notes, *_inferred(wanted, schema), *_held_out(dataset, control))
     return Inputs(dataset, control, domain, notes, opened.fingerprint)
@@ -119,8 +120,7 @@ def _refuse_missing(
         return
     faults = []
     for name in lacking:
-        number = _first_missing(dataset, name)
-        file, row = opened.locate(number) if wanted.control is None else (wanted.path, number + 1)
+        file, row = opened.locate(_first_missing(dataset, name))
         count = domain[name].missing
         faults.append(f"{file}: column {name!r}: {count} missing values, the first in row {row}")
     raise InputError("\n".join([*faults, "fill them, or set input.table.missing: own_category"]))
