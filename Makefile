@@ -24,7 +24,13 @@ demo: $(READY)  ## perturb Forest Fires on a Ray of its own, verify it, show whe
 	  --set output=demo/release/ --set private=demo/private/forest-fires/
 
 demo-s3: $(READY)  ## the same for MAGIC, from and to a real S3 server on this machine
-	$(BIN)/python tests/s3_server.py --run $(BIN)/distanon run jobs/magic-s3.yaml --overwrite
+	rm -rf demo-s3
+	DISTANON_INPUT=s3://input/magic.parquet DISTANON_OUTPUT=s3://releases/magic/ DISTANON_PRIVATE=s3://private/magic/ \
+	  $(BIN)/python tests/s3_server.py --bucket input --bucket releases --bucket private \
+	  --upload distanon/data/builtin/magic.parquet input/magic.parquet \
+	  --download releases/magic demo-s3/release --download private/magic demo-s3/private \
+	  --run $(BIN)/distanon run jobs/magic-s3.yaml
+	@echo "downloaded to demo-s3/release and demo-s3/private/report.html"
 
 test: $(READY)  ## every test that is not marked slow
 	$(BIN)/python -m pytest -m "not slow"
