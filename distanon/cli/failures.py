@@ -35,7 +35,10 @@ def explained(command: Callable[_P, _R]) -> Callable[_P, _R]:
         except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
             raise
         except KeyboardInterrupt:
-            _say("interrupted. The same command with `distanon resume` in place of run goes on.")
+            _say(
+                "interrupted. A run goes on with `distanon resume SPEC` (and the same --set and "
+                "--run-id), or with `distanon resume` and its private prefix."
+            )
             raise typer.Exit(INTERRUPTED) from None
         except DistanonError as error:
             _say_traceback()
