@@ -168,7 +168,7 @@ def _lines(
         elif kind == "missing":
             yield f"{place}: missing"
         elif kind in _EXPECTED:
-            expected.append(_EXPECTED[kind].format(**details.get("ctx", {})))
+            expected.append(_EXPECTED[kind].format(**_limits(details)))
         else:
             yield f"{place}: {details['msg'].removeprefix('Value error, ')}"
     if expected:
@@ -178,6 +178,14 @@ def _lines(
         if wanted == "text" and isinstance(value, int | float):
             hint = f"; write it in quotes: '{json.dumps(value)}'"
         yield f"{place}: found {shown(value)}; expected {wanted}{hint}"
+
+
+def _limits(details: ErrorDetails) -> dict[str, Any]:
+    """What a message is filled with: 1, not 1.0."""
+    return {
+        name: f"{value:g}" if isinstance(value, float) else value
+        for name, value in details.get("ctx", {}).items()
+    }
 
 
 def _choice(names: Sequence[str]) -> str:
