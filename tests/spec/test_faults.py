@@ -6,7 +6,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from distanon.spec.faults import between, fault_lines, near, once_more, refused, shown, unknown
 
-
 SIZE = "a whole number or 'auto'"
 
 
