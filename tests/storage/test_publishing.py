@@ -205,6 +205,15 @@ def test_a_claim_of_another_run_is_respected_dead_or_alive(places, place):
     assert holder(Store(places[0])) == other.nonce
 
 
+@pytest.mark.parametrize("content", [b"", b"[]", b'{"attempt": "../../x"}'])
+def test_a_claim_that_distanon_did_not_write_is_respected(places, content):
+    Store(places[0]).write("_CLAIM", content)
+    with pytest.raises(OutputExistsError, match="another run has claimed this output"):
+        check_output(*places)
+    with pytest.raises(OutputExistsError, match="another run has claimed this output"):
+        publish(places)
+
+
 def test_of_two_runs_that_publish_at_once_one_does(places, place):
     barrier = threading.Barrier(2)
 
@@ -444,6 +453,15 @@ def test_files_that_distanon_did_not_make_are_read_as_they_are(place):
     assert values(place) == [1, 2]
     assert values(f"{place}/a.csv") == [1, 2]
     assert read_document(place) is None
+
+
+@pytest.mark.parametrize("content", [b"{", b"[1]"])
+def test_a_release_document_that_is_none_is_refused(tmp_path, content):
+    Store(str(tmp_path)).write("release.json", content)
+    with pytest.raises(InputError, match=r"release\.json: (not JSON|expected a JSON object)"):
+        read_document(str(tmp_path))
+    with pytest.raises(InputError, match="no finished release"):
+        open_release(str(tmp_path))
 
 
 def test_settings_reach_every_store(tmp_path):
