@@ -90,7 +90,11 @@ class DPTPE(Method):
         "neighbors_mean", description="what becomes of records that rounding put back"
     )
     min_displacement: float = Field(
-        0.0, ge=0, allow_inf_nan=False, description="least distance from the source, scaled units"
+        0.0,
+        ge=0,
+        allow_inf_nan=False,
+        description="least distance from the source in scaled "
+        "units, after rounding too unless on_unchanged is keep",
     )
 
     def default_promises(self) -> Mapping[str, Promise]:
