@@ -43,7 +43,7 @@ def crew(settings: RuntimeSettings, progress: Progress | None = None) -> Iterato
 
     with (
         session(settings) as own,
-        RayCrew(settings, progress or Silent(), grows=not own) as workers,
+        RayCrew(settings, progress or Silent(), own=own) as workers,
     ):
         try:
             yield workers

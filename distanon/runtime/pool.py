@@ -34,12 +34,12 @@ class Pool:
     Args:
         settings: how many workers, how large, how often to try.
         progress: told of finished calls, losses and waiting.
-        grows: whether nodes may still join.
+        own: the session was started for this crew: no node joins, and its workers are pinned.
     """
 
-    def __init__(self, settings: RuntimeSettings, progress: Progress, *, grows: bool) -> None:
+    def __init__(self, settings: RuntimeSettings, progress: Progress, *, own: bool) -> None:
         self.losses = Losses()
-        self.roster = Roster(settings, progress, self.losses, grows=grows)
+        self.roster = Roster(settings, progress, self.losses, own=own)
         self._max_failures = settings.max_failures
         self._progress = progress
         self._queue: deque[Call] = deque()

@@ -20,15 +20,15 @@ class RayCrew:
     Args:
         settings: how many workers, how large, how often to try.
         progress: told of phases, finished items, losses and waiting.
-        grows: whether nodes may still join.
+        own: the session was started for this crew: no node joins, and its workers are pinned.
 
     Raises:
         ClusterError: no worker fits, and no node can join.
     """
 
-    def __init__(self, settings: RuntimeSettings, progress: Progress, *, grows: bool) -> None:
+    def __init__(self, settings: RuntimeSettings, progress: Progress, *, own: bool) -> None:
         self._progress = progress
-        self._pool = Pool(settings, progress, grows=grows)
+        self._pool = Pool(settings, progress, own=own)
 
     def __enter__(self) -> Self:
         return self

@@ -52,17 +52,17 @@ class Roster:
         settings: how many workers, how large, how long to wait.
         progress: told of losses and waiting.
         losses: what is counted.
-        grows: whether nodes may still join.
+        own: the session was started for this crew: no node joins, and its workers are pinned.
     """
 
     def __init__(
-        self, settings: RuntimeSettings, progress: Progress, losses: Losses, *, grows: bool
+        self, settings: RuntimeSettings, progress: Progress, losses: Losses, *, own: bool
     ) -> None:
         self._settings = settings
         self._progress = progress
         self._losses = losses
-        self._room = Room(settings, grows=grows)
-        self._actor_class = _actor_class(settings)
+        self._room = Room(settings, grows=not own)
+        self._actor_class = _actor_class(settings, pinned=own)
         self._versions = versions()
         self._failed_starts = 0
         self._alone_since: float | None = None
@@ -157,7 +157,7 @@ class Roster:
         self.members.clear()
 
 
-def _actor_class(settings: RuntimeSettings) -> Any:
+def _actor_class(settings: RuntimeSettings, *, pinned: bool) -> Any:
     import ray
 
     options: dict[str, Any] = {
@@ -165,8 +165,9 @@ def _actor_class(settings: RuntimeSettings) -> Any:
         "max_restarts": 0,
         "max_task_retries": 0,
         "scheduling_strategy": "SPREAD",
-        "runtime_env": {"env_vars": worker_environment(settings.cpus_per_worker)},
     }
+    if not pinned:  # an environment of its own makes a worker start seconds later
+        options["runtime_env"] = {"env_vars": worker_environment(settings.cpus_per_worker)}
     if settings.memory_per_worker != "auto":
         options["memory"] = settings.memory_per_worker
     return ray.remote(**options)(Worker)

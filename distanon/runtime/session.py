@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from distanon.errors import ClusterError
+from distanon.runtime.pinning import worker_environment
 from distanon.runtime.seclusion import environment, secluded
 from distanon.runtime.settings import RuntimeSettings
 from distanon.runtime.signals import Signals
@@ -46,7 +47,7 @@ def session(settings: RuntimeSettings) -> Iterator[bool]:
     started on this machine; no other Ray here is touched, whatever RAY_ADDRESS says.
 
     Yields:
-        Whether the session is its own, so that it will not grow.
+        Whether the session is its own: it will not grow, and its workers are pinned.
 
     Raises:
         ClusterError: no cluster answers at the address, or Ray can't start here.
@@ -68,7 +69,8 @@ def session(settings: RuntimeSettings) -> Iterator[bool]:
         try:
             with signals.held():
                 if root is not None:
-                    _start(settings, root)
+                    with environment(worker_environment(settings.cpus_per_worker), replace=True):
+                        _start(settings, root)
                 else:
                     _join(address)
             yield root is not None

@@ -157,8 +157,15 @@ def test_results_come_in_the_order_of_the_items_whatever_finishes_first(two):
     assert list(two.map(staggered, range(20))) == list(range(20))
 
 
+def wait_for(workers, count):
+    """Until so many workers are ready."""
+    deadline = time.monotonic() + 60
+    while len(workers._pool.roster.ready) < count and time.monotonic() < deadline:
+        workers._pool.step()
+
+
 def test_items_are_shared_out_among_all_workers(two):
-    list(two.map(process, range(200)))
+    wait_for(two, 2)
     assert len(set(two.map(process, range(40)))) == 2
 
 
@@ -271,9 +278,7 @@ def test_late_nodes_get_work_and_what_they_kept_is_made_again_when_they_die(
         assert list(workers.map(doubled, range(4))) == [0, 2, 4, 6]
         early = {member.node for member in workers._pool.roster.ready}
         node = ray_cluster.add_node(num_cpus=2, object_store_memory=128 << 20)
-        deadline = time.monotonic() + 60
-        while len(workers._pool.roster.ready) < 4 and time.monotonic() < deadline:
-            workers._pool.step()
+        wait_for(workers, 4)
         kept = list(workers.map(slow_block, range(16), keep=True))
         assert {one.reference.node for one in kept} > early
         derived = list(workers.map(doubled, kept[:12], keep=True))

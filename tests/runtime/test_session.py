@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -13,11 +14,17 @@ import pytest
 
 from distanon.errors import ClusterError
 from distanon.runtime import crew, session
+from distanon.runtime.pinning import worker_environment
 from distanon.runtime.seclusion import environment
 from distanon.runtime.settings import RuntimeSettings
 
 RUN = """
+import json
+import os
 import time
+
+def pins(_shared, _item):
+    return dict(os.environ)
 
 def work(_shared, item):
     time.sleep(item)
@@ -31,7 +38,7 @@ if __name__ == "__main__":
     with crew(RuntimeSettings(workers=1)) as workers:
         print(ray.get_runtime_context().gcs_address, len(ray.nodes()), flush=True)
         print(ray._private.worker._global_node.get_session_dir_path(), flush=True)
-        list(workers.map(work, [0.0]))
+        print(json.dumps([*workers.map(pins, [0]), dict(os.environ)]), flush=True)
         print("busy", flush=True)
         list(workers.map(work, [600.0]))
 """
@@ -42,7 +49,8 @@ def start(tmp_path, name, **variables):
     (tmp_path / name).mkdir()
     script = tmp_path / name / "script.py"
     script.write_text(RUN)
-    kept = {key: text for key, text in os.environ.items() if not key.startswith("RAY_")}
+    pins = worker_environment(1)
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("RAY_") and k not in pins}
     return subprocess.Popen(
         [sys.executable, script],
         stdout=subprocess.PIPE,
@@ -83,6 +91,9 @@ def ended(request, ray_address, tmp_path):
         assert nodes == "1"
         folder = Path(run.stdout.readline().strip()).parents[1]
         assert folder.stat().st_mode & 0o077 == 0, "what spills there is raw data"
+        worker, driver = json.loads(run.stdout.readline())
+        assert worker_environment(1).items() <= worker.items()
+        assert "OMP_NUM_THREADS" not in driver, "what workers are given stays with them"
         assert run.stdout.readline() == "busy\n"
         assert len(members(run.pid)) > 4
         if request.param == "ctrl-c":
