@@ -23,6 +23,15 @@ _LEADING = {
 }
 """The few figures that a terminal shows; the report has all."""
 
+_SHORT = {
+    "identity.release_to_original": "release → source",
+    "identity.original_to_release": "target → release",
+    "neighborhoods.stability_owner": "kept (owner)",
+    "neighborhoods.stability_analyst": "kept (analyst)",
+    "clustering.kmeans_f": "F-measure",
+}
+"""The same, as headings."""
+
 
 class Figures(Protocol):
     """What a run and an audit have in common."""
@@ -150,8 +159,11 @@ def _print_comparison(run: Run) -> None:
 
     found = {"this release": run.measurements, **run.compared}
     by_name = {label: {each.name: each for each in figures} for label, figures in found.items()}
-    names = [name for name in _LEADING if any(name in figures for figures in by_name.values())]
-    table = Table("method", *(_LEADING[name] for name in names), title="On the same data")
+    names = [name for name in _SHORT if any(name in figures for figures in by_name.values())]
+    table = Table(title="On the same data")
+    table.add_column("method", no_wrap=True)
+    for name in names:
+        table.add_column(_SHORT[name])
     for label, figures in by_name.items():
         cells = [_value(figures[name]) if name in figures else "" for name in names]
         table.add_row(label, *cells)
