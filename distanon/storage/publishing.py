@@ -69,10 +69,16 @@ class Attempt:
         Raises:
             SpecError: the places lie in one another.
             AccessError: the private prefix can't be used.
+            OutputExistsError: another attempt with this private prefix is alive.
         """
         check_disjoint(output, private)
         public, hidden = _stores(output, private, settings)
         _remove_dead(hidden)
+        if _attempts(hidden):
+            raise OutputExistsError(
+                f"{hidden.url}: a run with this private prefix is under way; wait for it, or give "
+                "this one a prefix (or --run-id) of its own"
+            )
         attempt = cls(public, hidden, secrets.token_hex(16))
         attempt._live(hidden)
         return attempt

@@ -257,17 +257,13 @@ def test_after_a_crash_the_same_run_publishes(places):
     assert names(places[1]) == ["published.json"]
 
 
-def test_two_processes_of_one_run_do_not_take_each_others_claim(places):
+def test_a_second_process_of_a_live_run_is_refused_and_takes_nothing(places):
     first = Attempt.begin(*places)
     first.stage(release())
-    second = Attempt.begin(*places)
-    second.stage(release())
-    assert Store(places[0]).write("_CLAIM", json.dumps({"attempt": first.nonce}).encode())
-    with pytest.raises(OutputExistsError, match="another run has claimed"):
-        second.publish({})
+    with pytest.raises(OutputExistsError, match="under way"):
+        Attempt.begin(*places)
     first.publish({})
     first.cleanup()
-    second.cleanup()
     assert values(places[0]) == list(range(20))
 
 
