@@ -111,8 +111,10 @@ def finishing(
         decimals: grid, or full.
 
     Raises:
-        SpecError: no number of the column's grid lies inside its `domain_bounds`.
+        SpecError: no number of the column's grid lies inside its `domain_bounds`; or a column
+            would become floats that can't tell its values apart.
     """
+    _refuse_lossy(attributes, domains, rule, decimals)
     numeric = np.array([a.type == AttributeType.NUMERIC for a in attributes], dtype=np.bool_)
     ordinal = np.array([a.type == AttributeType.ORDINAL for a in attributes], dtype=np.bool_)
     digits = [
@@ -149,6 +151,23 @@ def released_type(attribute: Attribute, rule: DomainRule, decimals: Decimals) ->
     if attribute.type == AttributeType.NUMERIC and is_open and is_narrow:
         return pa.float64()
     return attribute.arrow_type
+
+
+def _refuse_lossy(
+    attributes: Sequence[Attribute],
+    domains: Sequence[AttributeDomain],
+    rule: DomainRule,
+    decimals: Decimals,
+) -> None:
+    """Refuses to turn integers beyond 2^53 into floats: neighbors would become one value."""
+    for attribute, domain in zip(attributes, domains, strict=True):
+        is_widened = released_type(attribute, rule, decimals) != attribute.arrow_type
+        if is_widened and domain.coding.origin:
+            raise SpecError(
+                f"column {attribute.name!r} holds numbers of more than 15 digits, and "
+                "`decimals: full` or `domain: free` would release them as floats, which can't "
+                "tell them apart; use `decimals: grid` with `domain: clip` or `reflect`"
+            )
 
 
 def is_unchanged(original: Floats, released: Floats) -> Booleans:

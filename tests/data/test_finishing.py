@@ -113,6 +113,14 @@ def test_decimals_stay_exact_on_their_grid():
     assert finish(array, [0.0, 0.0], [1e9, 3.14159])[0] == [99999.9, 3.1]
 
 
+@pytest.mark.parametrize("open_rule", [{"rule": "free"}, {"decimals": "full"}])
+def test_integers_that_floats_cannot_tell_apart_are_not_made_floats(open_rule):
+    array = pa.array([2**62, 2**62 + 5, 2**62 + 9])
+    assert finish(array, [0.0], [7.2])[0] == [7.0]
+    with pytest.raises(SpecError, match="'x' holds numbers of more than 15 digits"):
+        finish(array, [0.0], [7.2], **open_rule)
+
+
 def test_small_floats_are_compared_as_they_are_stored():
     values, _ = finish(pa.array([0.1, 0.5, 0.9], pa.float32()), [0.5], [0.3], decimals="full")
     assert values == [float(np.float32(0.3))]
