@@ -20,8 +20,7 @@ $(READY): requirements.lock pyproject.toml
 	touch $(READY)
 
 demo: $(READY)  ## perturb Forest Fires on a Ray of its own, verify it, show where the release and the report are
-	$(BIN)/distanon run jobs/forest-fires.yaml --overwrite \
-	  --set output=demo/release/ --set private=demo/private/forest-fires/
+	$(BIN)/distanon run jobs/forest-fires.yaml --overwrite
 
 demo-s3: $(READY)  ## the same for MAGIC, from and to a real S3 server on this machine
 	rm -rf demo-s3

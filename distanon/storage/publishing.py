@@ -73,6 +73,7 @@ class Attempt:
         """
         check_disjoint(output, private)
         public, hidden = _stores(output, private, settings)
+        hidden.make_parent()
         _remove_dead(hidden)
         if _attempts(hidden):
             raise OutputExistsError(

@@ -97,6 +97,12 @@ class Store:
         """The URL of a file here."""
         return f"{self.url.rstrip('/')}/{name}" if name else self.url
 
+    def make_parent(self) -> None:
+        """Makes the folder that a local store lies in; it is the user's, not private."""
+        if self.is_local:
+            with self._at("", "write") as (_, path):
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+
     def read(self, name: str = "") -> bytes:
         """All bytes of a file ("": the URL names a file itself).
 
