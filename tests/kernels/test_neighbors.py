@@ -320,3 +320,10 @@ def test_taking_queries_takes_their_entries():
     whole = index.neighborhoods(0, len(points), 4, "include")
     assert_same(whole.take(np.arange(2, 5)), index.neighborhoods(2, 5, 4, "include"))
     assert len(whole.take(np.empty(0, dtype=np.int64)).points) == 0
+
+
+def test_records_without_columns_are_all_copies():
+    points = distinct(np.empty((4, 0)))
+    found = NeighborIndex.build(points).neighborhoods(0, 1, 2, "include")
+    assert found.records(0, points, 3).tolist() == [0, 1, 2]
+    assert found.radius[0] == found.next_distance[0] == 0.0
