@@ -77,7 +77,7 @@ def search(tree: Any, table: Any, queries: Any, own: Any, k: int, cut: bool) -> 
     starts = np.zeros(m + 1, np.int64)
     radius = np.empty(m)
     beyond = np.empty(m)
-    points = np.empty(m * min(k + 1, len(counts)) + 1, np.int64)
+    points = np.empty(m * min(k + 1, len(table[0])) + 1, np.int64)
     weights = np.empty(len(points), np.int64)
     distances = np.empty(len(points))
     gapped = tree.gaps[0].any() or np.isnan(queries).any()
