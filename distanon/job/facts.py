@@ -41,7 +41,7 @@ def public_document(
         "method": told["method"],
         "promises": [certificate_line(verdict) for verdict in verdicts],
         "removed_promises": told["removed_promises"],
-        "counts": small_hidden(release.counts, smallest(spec)),
+        "counts": public_counts(release, smallest(spec)),
         "attributes": roles,
         "release": manifest.as_document(),
         "versions": versions(),
@@ -53,9 +53,28 @@ def smallest(spec: JobSpec) -> int:
     return int(getattr(spec.method, "k", 10))
 
 
-def small_hidden(counts: Mapping[str, int], k: int) -> dict[str, int | str]:
-    """Counts with 1 … k - 1 written as "<k"."""
-    return {name: f"<{k}" if 0 < count < k else int(count) for name, count in counts.items()}
+def public_counts(release: Release, k: int) -> dict[str, int | str]:
+    """The release's counts, small ones hidden: of records, and of quasi-identifying cells."""
+    records = int(release.counts.get("records", 0))
+    cells = records * len(release.schema.quasi_identifiers)
+    return small_hidden(release.counts, k, (records, cells))
+
+
+def small_hidden(
+    counts: Mapping[str, int], k: int, totals: Sequence[int] = ()
+) -> dict[str, int | str]:
+    """Counts with 1 … k - 1 written as "<k", and those that so many lack to a total as ">total-k".
+
+    A count beside its total tells the rest: 997 dispersed of 1,000 are 3 compact.
+    """
+    return {name: _small_hidden(int(count), k, totals) for name, count in counts.items()}
+
+
+def _small_hidden(count: int, k: int, totals: Sequence[int]) -> int | str:
+    if 0 < count < k:
+        return f"<{k}"
+    nearly = next((total for total in totals if 0 < total - count < k), None)
+    return count if nearly is None else f">{nearly - k}"
 
 
 def column_facts(original: Schema) -> list[dict[str, Any]]:

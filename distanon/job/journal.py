@@ -129,6 +129,8 @@ class Journal:
             removed=removed,
             counts=facts["counts"],
             subjects=self.read_metrics() or [Subject(facts["method"]["name"], {})],
+            public_parameters=facts["public_parameters"],
+            smallest=facts["smallest"],
             private=private,
             versions=run["versions"],
         )

@@ -7,16 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from distanon import auditing
 from distanon.auditing import Thoroughness
 from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement
 from distanon.data.ports import Progress, Silent
-from distanon.data.schema import SOURCE, Attribute, Role, Schema, infer_type
+from distanon.data.schema import Attribute, Role, Schema, infer_type
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset, MemoryPartition
 from distanon.errors import InputError, ResumeError
@@ -29,8 +27,9 @@ from distanon.spec import JobSpec
 from distanon.spec.table_input import ControlFraction
 from distanon.storage import publishing
 from distanon.storage.releases import open_release
+from distanon.storage.staging import read_mapping
 from distanon.storage.store import StorageSettings, Store
-from distanon.storage.tables import OpenedTable, open_table
+from distanon.storage.tables import OpenedTable
 
 _BLOCKS = 8
 _AUDIT_SEED = 0
@@ -195,7 +194,7 @@ def _with_origin(
     if original is None and spec is None:
         return evidence
     if spec is not None and original is None:
-        sources = _mapping(spec)
+        sources = read_mapping(Store(spec.private_prefix(), spec.storage))
         if sources is None:
             return evidence
         # With a fraction held out, the run's records are those left by its own seed.
@@ -214,13 +213,3 @@ def _with_origin(
     if missing:
         raise InputError(f"{opened.path}: no column {', '.join(map(repr, sorted(missing)))}")
     return replace(evidence, original=Dataset(Schema(attributes), opened.partitions, opened.path))
-
-
-def _mapping(spec: JobSpec) -> NDArray[np.int64] | None:
-    """The source record of each released row, where the run has kept it."""
-    folder = Store(spec.private_prefix(), spec.storage).child("mapping")
-    if not folder.list():
-        return None
-    table = open_table(folder.url, settings=spec.storage)
-    columns = [partition.read().column(SOURCE).to_numpy() for partition in table.partitions]
-    return np.concatenate(columns).astype(np.int64)

@@ -19,7 +19,7 @@ from distanon.data.schema import Schema
 from distanon.data.streams import Streams
 from distanon.errors import PromiseBrokenError, ResumeError
 from distanon.job.comparison import check_all, measure_all
-from distanon.job.facts import column_facts, public_document, small_hidden, smallest, versions
+from distanon.job.facts import column_facts, public_counts, public_document, smallest, versions
 from distanon.job.inputs import Inputs, open_inputs
 from distanon.job.journal import REPORT, Journal
 from distanon.job.logbook import Logbook
@@ -173,9 +173,9 @@ def _run(order: _Order, progress: Progress | None) -> RunResult:
             _begin(begun)
         with _crew(order, logbook) as crew:
             context = _context(begun, crew)
-            if published is None:
-                _publish(begun, attempt, context)
-            _measure(begun, attempt, context)
+            evidence = _publish(begun, attempt, context) if published is None else None
+            _mark_published(begun)
+            _measure(begun, attempt, context, evidence)
         _finish(begun, attempt)
     return _result(journal)
 
@@ -197,14 +197,15 @@ def _begin(begun: _Begun) -> None:
     )
 
 
-def _publish(begun: _Begun, attempt: Attempt, context: Context) -> None:
+def _publish(begun: _Begun, attempt: Attempt, context: Context) -> Evidence:
     """Makes the release, stages it, reads it back, checks every promise, publishes."""
     spec, dataset = begun.order.spec, begun.inputs.dataset
     promises, removed = spec.effective_promises()
     release = spec.method.release(dataset, promises, context)
     context.progress.start("verify and publish", 1)
     manifest = attempt.stage(release, spec.output_format)
-    verdicts = auditing.verify(promises, _evidence(begun, attempt))
+    evidence = _evidence(begun, attempt)
+    verdicts = auditing.verify(promises, evidence)
     begun.journal.write_audit(verdicts, removed)
     begun.journal.update_run(release=_facts(spec, release, dataset.schema, manifest.records))
     broken = [verdict for verdict in verdicts if not verdict.kept]
@@ -215,14 +216,22 @@ def _publish(begun: _Begun, attempt: Attempt, context: Context) -> None:
     document = public_document(spec, release, manifest, verdicts)
     attempt.publish(document, overwrite=begun.order.overwrite)
     context.progress.advance()
-    spent = round(time.monotonic() - begun.started, 3)
-    begun.journal.update_run(status="published", seconds_to_success=spent)
+    return evidence
 
 
-def _measure(begun: _Begun, attempt: Attempt, context: Context) -> None:
+def _mark_published(begun: _Begun) -> None:
+    """Notes the time of `_SUCCESS`; after a crash between the two, the time of its discovery."""
+    if "seconds_to_success" not in begun.journal.read_run():
+        spent = round(time.monotonic() - begun.started, 3)
+        begun.journal.update_run(status="published", seconds_to_success=spent)
+
+
+def _measure(
+    begun: _Begun, attempt: Attempt, context: Context, evidence: Evidence | None
+) -> None:
     """Attacks and utility of the release, then of what it is compared with."""
     if attempt.has_sources:
-        evidence = _evidence(begun, attempt)
+        evidence = evidence or _evidence(begun, attempt)
         measure_all(begun.order.spec, evidence, context, begun.journal)
     losses = context.crew.losses
     begun.logbook.end()
@@ -277,10 +286,12 @@ def _facts(spec: JobSpec, release: Release, schema: Schema, records: int) -> dic
     """What the reports tell of the release itself."""
     return {
         "method": {"name": spec.method.name, "parameters": spec.method.parameters()},
+        "public_parameters": spec.public_parameters(),
         "limits": spec.method.limits,
         "records": records,
         "columns": column_facts(schema),
-        "counts": small_hidden(release.counts, smallest(spec)),
+        "counts": public_counts(release, smallest(spec)),
+        "smallest": smallest(spec),
         "private": dict(release.private),
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, BinaryIO
 
@@ -139,11 +139,18 @@ def read_back(folder: Store, manifest: Manifest, schema: Schema) -> Dataset:
 
 def read_sources(folder: Store, manifest: Manifest) -> NDArray[np.int64]:
     """The source record's number of every released row, int64, in release order."""
-    numbers = [
-        pq.read_table(io.BytesIO(folder.read(f"sources/part-{place:05d}.parquet")))
-        for place in range(len(manifest.files))
-    ]
-    joined = pa.concat_tables(numbers).column(SOURCE).to_numpy()
+    return _numbers(folder, [f"sources/part-{at:05d}.parquet" for at in range(len(manifest.files))])
+
+
+def read_mapping(private: Store) -> NDArray[np.int64] | None:
+    """The same, from the mapping that a finished run has kept; None where it has not."""
+    names = [entry.name for entry in private.list("mapping")]
+    return _numbers(private, names) if names else None
+
+
+def _numbers(folder: Store, names: Sequence[str]) -> NDArray[np.int64]:
+    tables = [pq.read_table(io.BytesIO(folder.read(name))) for name in names]
+    joined = pa.concat_tables(tables).column(SOURCE).to_numpy()
     return np.ascontiguousarray(joined, dtype=np.int64)
 
 

@@ -468,9 +468,12 @@ def test_settings_reach_every_store(tmp_path):
 
 
 def test_the_private_prefix_is_closed_and_the_folders_above_are_the_users(tmp_path):
-    os.umask(0o022)
     private = tmp_path / "above" / "private"
-    publish((str(tmp_path / "out"), str(private)))
+    before = os.umask(0o022)
+    try:
+        publish((str(tmp_path / "out"), str(private)))
+    finally:
+        os.umask(before)
     assert private.stat().st_mode & 0o777 == 0o700
     assert private.parent.stat().st_mode & 0o777 == 0o755
     assert (tmp_path / "out").stat().st_mode & 0o777 == 0o755

@@ -1,0 +1,65 @@
+"""From the input of a spec to records that can be used."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from distanon.data.streams import Streams
+from distanon.errors import InputError
+from distanon.job.inputs import open_inputs
+from distanon.spec import parse
+
+
+@pytest.fixture
+def opened(tmp_path):
+    def make(*settings: str, rows: int = 200):
+        table = pa.table({"a": np.arange(rows) % 17, "b": np.arange(rows) * 0.5})
+        path = tmp_path / "table.parquet"
+        pq.write_table(table, path)
+        spec = parse(
+            f"""
+spec: 1
+name: x
+input: {{table: {{path: {path}, default_role: quasi_identifier}}}}
+method: {{name: dptpe, k: 3}}
+output: {tmp_path / "out"}
+private: {tmp_path / "private"}
+""",
+            settings,
+        )
+        return open_inputs(spec, Streams(5))
+
+    return make
+
+
+def test_no_record_is_lost_between_release_and_control(opened):
+    inputs = opened("input.table.control.fraction=0.2")
+    released = inputs.dataset.read()["b"].to_pylist()
+    held = inputs.control.read()["b"].to_pylist()
+    assert sorted(released + held) == [row * 0.5 for row in range(200)]
+    assert 20 <= len(held) <= 60
+    assert any("held out" in note for note in inputs.notes)
+    assert inputs.domain.records == len(released)
+
+
+def test_who_is_held_out_does_not_depend_on_partitions(opened):
+    one = opened("input.table.control.fraction=0.2")
+    many = opened("input.table.control.fraction=0.2", "runtime.partitions=9")
+    assert one.control.read()["b"].equals(many.control.read()["b"])
+
+
+def test_a_control_file_must_have_the_same_columns(opened, tmp_path):
+    other = tmp_path / "other.parquet"
+    pq.write_table(pa.table({"a": [1, 2], "b": [0.5, 1.5]}), other)
+    assert len(opened(f"input.table.control={other}").control) == 2
+    pq.write_table(pa.table({"a": [1, 2], "c": [0.5, 1.5]}), other)
+    with pytest.raises(InputError, match=r"other.parquet: the columns are not those"):
+        opened(f"input.table.control={other}")
+
+
+def test_a_fraction_that_leaves_nobody_is_refused(opened):
+    with pytest.raises(InputError, match="one side empty"):
+        opened("input.table.control.fraction=0.0001", rows=10)

@@ -1,0 +1,65 @@
+"""The judge runs all it can, and names what it could not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from distanon import auditing
+from distanon.auditing import Thoroughness
+from distanon.data.evidence import Evidence
+from distanon.data.schema import Attribute, AttributeType, Role, Schema
+from distanon.data.streams import Streams
+from distanon.data.table import Dataset, MemoryPartition
+from distanon.runtime.crew import SerialCrew
+
+
+def dataset(table: pa.Table) -> Dataset:
+    kinds = [
+        Attribute(
+            field.name,
+            Role.QUASI_IDENTIFIER,
+            AttributeType.NOMINAL if pa.types.is_string(field.type) else AttributeType.NUMERIC,
+            field.type,
+        )
+        for field in table.schema
+    ]
+    return Dataset(Schema(tuple(kinds)), (MemoryPartition(table),))
+
+
+@pytest.fixture
+def table():
+    draw = np.random.default_rng(3)
+    return pa.table({"a": draw.normal(size=120), "b": draw.normal(size=120)})
+
+
+def measured(evidence: Evidence, **settings) -> dict[str, float]:
+    figures = auditing.measure(
+        evidence, Thoroughness(k=5, draws=2, **settings), SerialCrew(), Streams(1), 3
+    )
+    return {figure.name: figure for figure in figures}
+
+
+def test_the_original_as_its_own_release_loses_nothing_and_hides_nothing(table):
+    same = dataset(table)
+    figures = measured(Evidence(same, same, np.arange(120)))
+    assert figures["neighborhoods.stability_owner"].value == 1.0
+    assert figures["identity.release_to_original"].value == 1.0
+    assert figures["change.rms"].value == 0.0
+    assert figures["clustering.kmeans_f"].value == 1.0
+
+
+def test_what_ran_out_of_time_is_named(table):
+    same = dataset(table)
+    figures = measured(Evidence(same, same, np.arange(120)), budget_s=-1.0)
+    assert all(name.endswith(".not_measured") for name in figures)
+    assert all("budget_s" in figure.note for figure in figures.values())
+
+
+def test_generalized_columns_leave_only_what_needs_no_distance(table):
+    ranges = pa.table({"a": ["[0, 1]"] * 120, "b": table["b"]})
+    figures = measured(Evidence(dataset(ranges), dataset(table), np.arange(120)))
+    notes = [figure.note for name, figure in figures.items() if name.endswith("not_measured")]
+    assert notes
+    assert all("'a'" in note for note in notes)
