@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from distanon.attacks.assignment import assignment_scores
 from distanon.attacks.intervals import wilson
-from distanon.data.classes import equivalence_classes
 from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement
 from distanon.data.streams import Streams
@@ -241,7 +240,7 @@ def _assignment(evidence: Evidence, streams: Streams) -> Measurement:
 
 def _uniqueness(evidence: Evidence) -> list[Measurement]:
     """What equal released rows alone let an intruder expect, whatever their values."""
-    counts = equivalence_classes(evidence.release_table, evidence.quasi_identifiers).sizes
+    counts = evidence.classes.sizes
     rows = len(evidence.release)
     return [
         Measurement(
