@@ -66,7 +66,11 @@ def measure(
             figures += step()
         except InputError as error:
             # Generalized columns have no distances: the rest can still be measured.
-            figures.append(Measurement(f"{name}.not_measured", math.nan, note=str(error)))
+            # The words may count rows, so they are for the owner.
+            note = str(error)
+            figures.append(
+                Measurement(f"{name}.not_measured", math.nan, note=note, is_public=False)
+            )
     return figures
 
 

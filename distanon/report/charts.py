@@ -35,9 +35,8 @@ def chart_intruder(summary: Summary) -> str:
         axes.barh(place, measured.value, color=_RISK, height=0.62)
         if measured.ci_low is not None and measured.ci_high is not None:
             axes.plot([measured.ci_low, measured.ci_high], [place, place], color=_INK, lw=1.6)
-        axes.text(
-            max(measured.value, measured.ci_high or 0) + 0.015, place, f"{measured.value:.2f}", va="center", fontsize=9
-        )
+        right = max(measured.value, measured.ci_high or 0.0) + 0.015
+        axes.text(right, place, f"{measured.value:.2f}", va="center", fontsize=9)
     _rows(axes, [label for label, _ in rows])
     axes.set_xlim(0, 1.12)
     axes.set_xlabel("share of records an intruder gets right (line: 95 % interval)")
@@ -94,7 +93,7 @@ def chart_columns(summary: Summary) -> str:
     figure, axes = _canvas(0.34 * len(rows) + 1.0)
     for place, (_, value) in enumerate(rows):
         axes.barh(place, value, color=_USE, height=0.62)
-        axes.text(value, place, f" {value:.3f}", va="center", fontsize=9)
+        axes.text(value, place, f" {value:.3g}", va="center", fontsize=9)
     _rows(axes, [label for label, _ in rows])
     axes.set_xlim(0, max(value for _, value in rows) * 1.18 + 1e-9)
     axes.set_xlabel("mean absolute change, in shares of the column's range")

@@ -81,7 +81,7 @@ def _charts(summary: Summary) -> list[tuple[str, str, str]]:
         ),
         (
             "How far each column moved",
-            "A column at zero was not perturbed.",
+            "A column at zero hardly moved.",
             charts.chart_columns(summary),
         ),
         ("How the records were treated", "", charts.chart_counts(summary)),

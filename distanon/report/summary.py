@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from distanon.data.measurement import Measurement
+
+_DIGITS = 2
+"""Of a public rate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class Summary:
         removed: default promises that the spec removed.
         counts: public facts of the release, small ones already written as "<k".
         subjects: the release first, then what it is compared with.
+        public_parameters: of the method, as the public may see them.
+        smallest: numbers of records below it are not told.
         private: facts for the owner alone: timings, losses, notes, settings.
         versions: of distanon and the libraries that decide bits.
     """
@@ -55,6 +60,8 @@ class Summary:
     removed: Sequence[str]
     counts: Mapping[str, int | str]
     subjects: Sequence[Subject]
+    public_parameters: Mapping[str, Any] = field(default_factory=dict)
+    smallest: int = 10
     private: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
 
@@ -66,13 +73,13 @@ class Summary:
     def public(self) -> Summary:
         """The same without whatever the public report may not show (contract.md, section 4)."""
         shown = {
-            name: measurement
+            name: self._published(measurement)
             for name, measurement in self.release.measurements.items()
             if measurement.is_public
         }
         return Summary(
             name=self.name,
-            method=self.method,
+            method={"name": self.method["name"], "parameters": self.public_parameters},
             limits=self.limits,
             records=self.records,
             columns=[column for column in self.columns if column["published"]],
@@ -80,5 +87,25 @@ class Summary:
             removed=self.removed,
             counts=self.counts,
             subjects=[Subject(self.release.label, shown)],
+            public_parameters=self.public_parameters,
+            smallest=self.smallest,
             versions=self.versions,
         )
+
+    def _published(self, measurement: Measurement) -> Measurement:
+        """Rates to 2 digits, before any chart draws them; no number that tells a small group."""
+        n = measurement.n
+        is_telling = n is not None and (
+            0 < n < self.smallest or 0 < self.records - n < self.smallest
+        )
+        return replace(
+            measurement,
+            value=round(measurement.value, _DIGITS),
+            ci_low=_rounded(measurement.ci_low),
+            ci_high=_rounded(measurement.ci_high),
+            n=None if is_telling else n,
+        )
+
+
+def _rounded(limit: float | None) -> float | None:
+    return None if limit is None else round(limit, _DIGITS)

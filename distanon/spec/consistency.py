@@ -8,7 +8,7 @@ from typing import Any
 from distanon.methods.base import Method
 from distanon.spec.faults import shown
 from distanon.spec.graph_input import GraphInput
-from distanon.spec.places import contains, folder_of, is_remote
+from distanon.spec.places import BUILTIN, contains, folder_of, is_remote
 
 _SHARED = (("k_anonymity", "k"), ("l_diversity", "l"), ("t_closeness", "t"))
 """Parameters that a method and a promise may both state, and then alike."""
@@ -47,13 +47,22 @@ def _place_faults(parts: Mapping[str, Any]) -> Iterator[Fault]:
         yield ("private",), "missing: required when the output is remote; it must not be public"
     if output is not None and private is not None:
         yield from _nested(output, private)
-    table = getattr(parts.get("input"), "table", None)
-    if table is None or output is None or table.is_builtin:
-        return
-    if contains(output, folder_of(table.path)):
-        yield ("output",), f"the input {shown(table.path)} lies inside it, and an output is public"
-    elif contains(table.path, output):
-        yield ("output",), f"lies inside the input folder {shown(table.path)}"
+    for path in _inputs(parts.get("input")):
+        if output is not None and contains(output, folder_of(path)):
+            yield ("output",), f"the input {shown(path)} lies inside it, and an output is public"
+        for name, place in (("output", output), ("private", private)):
+            if place is not None and contains(path, place):
+                # The next run would read its files as parts of the input.
+                yield (name,), f"lies inside the input folder {shown(path)}"
+
+
+def _inputs(source: Any) -> Iterator[str]:
+    """The files that a job reads, those of the package left out."""
+    table, control = getattr(source, "table", None), getattr(source, "control", None)
+    paths = [control] if isinstance(control, str) else []
+    if table is not None:
+        paths += [table.path, *table.hierarchies.values()]
+    yield from (path for path in paths if not path.startswith(BUILTIN))
 
 
 def _nested(output: str, private: str) -> Iterator[Fault]:

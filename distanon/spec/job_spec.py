@@ -29,7 +29,7 @@ from distanon.spec.faults import between, once_more
 from distanon.spec.graph_input import GraphInput
 from distanon.spec.places import RUN_ID, Place
 from distanon.spec.seed import WEAK_BELOW, Seed, SeedChoice
-from distanon.spec.table_input import TableInput
+from distanon.spec.table_input import ControlChoice, TableInput
 from distanon.storage.store import StorageSettings
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -41,12 +41,19 @@ _NEVER_PUBLIC = {"sigma"}
 
 
 class InputPart(BaseModel):
-    """What is anonymized: a table or a graph."""
+    """What is anonymized: a table or a graph.
+
+    Attributes:
+        table: records in rows.
+        graph: nodes and edges.
+        control: records held out for attacks and utility: none, a path, or a fraction.
+    """
 
     model_config = _FROZEN
 
     table: TableInput | None = None
     graph: GraphInput | None = None
+    control: ControlChoice = None
 
 
 class MeasureSettings(BaseModel):
@@ -204,14 +211,17 @@ class JobSpec(BaseModel):
     def public_dict(self) -> dict[str, Any]:
         """What the spec gives to release.json: method, public parameters, promises."""
         promises, removed = self.effective_promises()
-        parameters = {
-            name: "given" if name in _NEVER_PUBLIC and value != "auto" else value
-            for name, value in self.method.parameters().items()
-        }
         return {
-            "method": {"name": self.method.name, **parameters},
+            "method": {"name": self.method.name, **self.public_parameters()},
             "promises": {name: promise.asked() for name, promise in promises.items()},
             "removed_promises": removed,
+        }
+
+    def public_parameters(self) -> dict[str, Any]:
+        """The method's parameters as anybody may see them."""
+        return {
+            name: "given" if name in _NEVER_PUBLIC and value != "auto" else value
+            for name, value in self.method.parameters().items()
         }
 
     def private_dict(self) -> dict[str, Any]:

@@ -184,7 +184,6 @@ class InputSettings(BaseModel):
         missing: own_category: a value like any other; error: refused.
         confirm_unique: insensitive columns that may be unique for more than 5 % of the rows.
         csv: how CSV files are written; null: detected and shown.
-        control: records held out for attacks and utility: none, a path, or a fraction.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -194,7 +193,6 @@ class InputSettings(BaseModel):
     missing: Literal["own_category", "error"] = "own_category"
     confirm_unique: tuple[str, ...] = ()
     csv: CsvSettings = CsvSettings()
-    control: ControlChoice = None
 
     @property
     def hierarchies(self) -> Mapping[str, str]:

@@ -6,6 +6,7 @@ import html.parser
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -36,7 +37,7 @@ def summary():
     ]
     return Summary(
         name="forest-fires",
-        method={"name": "dptpe", "parameters": {"k": 10, "ties": "include"}},
+        method={"name": "dptpe", "parameters": {"k": 10, "ties": "include", "sigma": 0.5147}},
         limits="most records stay nearest to themselves",
         records=517,
         columns=[
@@ -59,6 +60,7 @@ def summary():
             Subject("dptpe", {figure.name: figure for figure in figures}),
             Subject("noise", {figure.name: figure for figure in noise}),
         ],
+        public_parameters={"k": 10, "ties": "include", "sigma": "given"},
         private={"sigma": 0.2361234, "notes": ["one record makes most of a mean"]},
         versions={"distanon": "0.1.0", "numpy": "2.4.6"},
     )
@@ -83,10 +85,43 @@ def test_the_private_report_shows_certificate_figures_and_comparison(summary):
 def test_the_public_report_holds_nothing_that_is_private(summary):
     page = render(summary, public=True)
     text = text_of(page)
-    for secret in ("987.1", "0.236", "ssn", "noise", "makes most of a mean", "0.7912", "0.7234"):
+    for secret in (
+        "0.5147",
+        "987.1",
+        "0.236",
+        "ssn",
+        "noise",
+        "makes most of a mean",
+        "0.7912",
+        "0.7234",
+    ):
         assert secret not in text
     assert "0.79" in text
     assert page.count("<svg ") >= 3
+
+
+def test_no_chart_of_the_public_report_draws_more_than_two_digits(summary):
+    rounded = {
+        name: replace(
+            figure,
+            value=round(figure.value, 2),
+            ci_low=None if figure.ci_low is None else round(figure.ci_low, 2),
+            ci_high=None if figure.ci_high is None else round(figure.ci_high, 2),
+        )
+        for name, figure in summary.release.measurements.items()
+    }
+    told = replace(summary, subjects=[Subject("dptpe", rounded), *summary.subjects[1:]])
+    assert render(summary, public=True) == render(told, public=True)
+    assert render(summary, public=False) != render(told, public=False)
+
+
+@pytest.mark.parametrize(
+    ("n", "told"), [(517, 517), (507, 507), (508, None), (516, None), (10, 10), (9, None)]
+)
+def test_a_number_of_records_that_tells_a_small_group_is_not_public(summary, n, told):
+    figure = measured("change.mean_absolute.a", 0.5, n=n)
+    shown = replace(summary, subjects=[Subject("dptpe", {figure.name: figure})]).public()
+    assert shown.release.measurements[figure.name].n == told
 
 
 def test_the_same_figures_give_the_same_bytes(summary):

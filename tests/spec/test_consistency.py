@@ -142,3 +142,37 @@ def test_every_promise_may_be_written_or_taken_away():
     part = promises(**dict.fromkeys(PROMISES))
     assert part.asked == dict.fromkeys(PROMISES)
     assert promises().asked == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "places", "where", "message"),
+    [
+        ({"table": {"path": "in/"}}, ("out", "in/private"), "private", "inside the input folder"),
+        ({"table": {"path": "in/"}}, ("in/out", None), "output", "inside the input folder"),
+        ({"table": {"path": "out/t.csv"}}, ("out", None), "output", "an output is public"),
+        (
+            {"table": {"path": "builtin:magic"}, "control": "out/held.csv"},
+            ("out", None),
+            "output",
+            "the input 'out/held.csv' lies inside it",
+        ),
+        (
+            {
+                "table": {
+                    "path": "t.csv",
+                    "columns": {"c": {"role": "sensitive", "hierarchy": "o/h"}},
+                }
+            },
+            ("o", None),
+            "output",
+            "the input 'o/h' lies inside it",
+        ),
+    ],
+)
+def test_inputs_and_what_a_run_writes_lie_apart(source, places, where, message):
+    output, private = places
+    ((found, told),) = faults(
+        input=InputPart.model_validate(source), output=output, private=private
+    )
+    assert found == (where,)
+    assert message in told

@@ -43,7 +43,7 @@ def test_faults_inside_a_graph_are_told_too():
 
 def test_a_graph_shares_the_settings_of_a_table():
     graph = GraphInput.model_validate(
-        {"path": "g.gml", "columns": {"job": "sensitive"}, "missing": "error", "control": "none"}
+        {"path": "g.gml", "columns": {"job": "sensitive"}, "missing": "error"}
     )
     assert graph.columns["job"].role == "sensitive"
     assert (graph.undeclared, graph.directed) == ("refuse", None)

@@ -38,7 +38,7 @@ def faults_of(*changes, text=SPEC):
 def test_what_is_not_written_has_the_contracts_defaults():
     spec = spec_of()
     assert spec.input.table.missing == "own_category"
-    assert spec.input.table.control is None
+    assert spec.input.control is None
     assert spec.compare == ()
     assert (spec.measure.attacks, spec.measure.draws, spec.measure.budget_s) == (
         "standard",
@@ -117,7 +117,7 @@ def test_the_private_file_reads_back_to_the_same_spec(tmp_path):
         "compare=[{name: noise, rms: match}, {name: dptpe, t: 2}]",
         "promises.linkage={at_most: 0.5}",
         "promises.unchanged=null",
-        "input.table.control.fraction=0.1",
+        "input.control.fraction=0.1",
         "input.table.columns.day={role: quasi_identifier, order: [mon, tue]}",
     )
     (tmp_path / "spec.yaml").write_text(spec.to_yaml())
@@ -217,7 +217,7 @@ def test_all_faults_are_told_at_once():
               Y: {rol: sensitive, type: nominall}
               on: off
             confirm_unique: [2017]
-            control: {fraction: 2}
+          control: {fraction: 2}
         method: {name: dptpe, kk: 10, k: ten}
         promises: {unchanged: 0, linkage: {at_most: 0.5, to: 1}, unchangd: {}, k_degree: {k: 3}}
         compare: [noisy, {name: rbt, k: 1}, mdav, {name: dptpe, t: -}]
@@ -249,11 +249,11 @@ def test_all_faults_are_told_at_once():
             "'quasi_identifier', 'sensitive' or 'insensitive'"
         ),
         ("input.table.confirm_unique.0: found 2017; expected text; write it in quotes: '2017'"),
-        "input.table.control.fraction: found 2; expected 0.5 or less",
         (
             "input.table.path: no such built-in data set 'forest-fire'; expected adult, "
             "forest-fires, magic, poker-hand; did you mean 'forest-fires'?"
         ),
+        "input.control.fraction: found 2; expected 0.5 or less",
         "method.k: found 'ten'; expected a whole number",
         "method.kk: no such setting; did you mean 'k'?",
         "promises.k_degree: the promise 'k_degree' is not in this version; it has "
@@ -311,3 +311,10 @@ def test_a_missing_environment_is_a_fault_like_any_other(monkeypatch):
     faults = faults_of("input.table.path=${DISTANON_DATA}/x.csv", "name=A")
     assert len(faults) == 2
     assert faults[1].startswith("input.table.path: the environment has no DISTANON_DATA; set it")
+
+
+@pytest.mark.parametrize(("sigma", "told"), [("0.236", "given"), ("auto", "auto")])
+def test_a_given_sigma_is_not_told_in_public(sigma, told):
+    spec = spec_of(f"method.sigma={sigma}")
+    assert spec.public_parameters()["sigma"] == told
+    assert spec.public_dict()["method"]["sigma"] == told

@@ -3,6 +3,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from distanon.data.schema import AttributeType
 from distanon.errors import SpecError
+from distanon.spec.job_spec import InputPart
 from distanon.spec.table_input import ColumnChoice, ControlFraction, TableInput
 
 
@@ -90,7 +91,7 @@ def test_a_key_that_is_missing_or_short_is_refused_and_not_shown(monkeypatch):
     ],
 )
 def test_control_records_are_none_a_path_or_a_share(control, value):
-    assert table({}, control=control).control == value
+    assert InputPart(control=control).control == value
 
 
 def test_a_built_in_data_set_must_exist():
