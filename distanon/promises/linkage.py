@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import ClassVar
 
 from pydantic import Field
@@ -10,7 +9,7 @@ from pydantic import Field
 from distanon.data.evidence import Evidence
 from distanon.data.streams import Streams
 from distanon.promises.base import Promise, Verdict
-from distanon.promises.unchanged import unverified
+from distanon.promises.unchanged import told, unverified
 from distanon.runtime.crew import SerialCrew
 
 _SAMPLE = Streams(0)
@@ -40,9 +39,7 @@ class Linkage(Promise):
         worst = max(rates, key=lambda rate: rate.ci_high or 0.0, default=None)
         upper = 0.0 if worst is None or worst.ci_high is None else worst.ci_high
         kept = upper <= self.at_most
-        # Two digits, rounded up but not beyond a limit that is kept.
-        shown = math.ceil(upper * 100) / 100
-        shown = min(shown, self.at_most) if kept else shown
+        shown = told(upper, self.at_most, kept=kept)
         rate, n = (worst.value, worst.n) if worst is not None else (0.0, 0)
         return Verdict(
             promise=self.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import ClassVar
 
 import numpy as np
@@ -37,15 +38,25 @@ class Unchanged(Promise):
         limit = exact(self.at_most)
         kept = count * limit.denominator <= limit.numerator * rows
         listed = np.flatnonzero(same)[:100] + 1
+        share = count / rows if rows else 0.0
         return Verdict(
             promise=self.name,
             asked=self.asked(),
-            measured={"share": count / rows if rows else 0.0, "records": rows},
+            measured={"share": told(share, self.at_most, kept=kept), "records": rows},
             kept=kept,
             verified_from="release+private",
             reason="" if kept else f"{count} of {rows} records kept all their quasi-identifiers",
-            private={"rows": listed.tolist()} if count else {},
+            private={"unchanged": count, "rows": listed.tolist()} if count else {},
         )
+
+
+def told(share: float, limit: float, *, kept: bool) -> float:
+    """A share as a certificate shows it: 2 digits, rounded up, not beyond a limit that is kept.
+
+    All digits of it would tell the number of records, however few they are.
+    """
+    shown = math.ceil(round(share * 100, 9)) / 100
+    return min(shown, limit) if kept else shown
 
 
 def unverified(promise: Promise, needs: str) -> Verdict:

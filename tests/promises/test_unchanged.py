@@ -22,7 +22,7 @@ def test_rows_are_compared_with_their_own_source(dataset):
     assert not swapped.kept
     assert swapped.measured["share"] == 0.5
     assert swapped.reason == "2 of 4 records kept all their quasi-identifiers"
-    assert swapped.private == {"rows": [1, 2]}
+    assert swapped.private == {"unchanged": 2, "rows": [1, 2]}
 
 
 def test_the_share_is_decided_exactly(dataset):
@@ -33,11 +33,22 @@ def test_the_share_is_decided_exactly(dataset):
     assert not Unchanged(at_most=0.29999999999999).verify(evidence).kept
 
 
+def test_the_certificate_shows_a_share_in_two_digits_rounded_up(dataset):
+    original = dataset({"x": list(range(1000))})
+    release = dataset({"x": [0, 1, 2, *range(2000, 2997)]})
+    evidence = Evidence(release, original, np.arange(1000))
+    assert Unchanged(at_most=0.5).verify(evidence).measured["share"] == 0.01
+    assert Unchanged(at_most=0.004).verify(evidence).measured["share"] == 0.004
+    broken = Unchanged(at_most=0).verify(evidence)
+    assert broken.measured["share"] == 0.01
+    assert broken.private["unchanged"] == 3
+
+
 def test_missing_that_stays_missing_and_a_new_type_are_no_change(dataset):
     original = dataset({"x": pa.array([1, None, 3]), "y": [0.0, math.nan, 1.0]})
     release = dataset({"x": [1.0, None, 3.0], "y": [-0.0, None, 2.0]})
     verdict = Unchanged(at_most=1).verify(Evidence(release, original, np.arange(3)))
-    assert verdict.measured["share"] == pytest.approx(2 / 3)
+    assert verdict.measured["share"] == 0.67
 
 
 def test_a_generalized_number_is_a_change(dataset):
