@@ -1,0 +1,1 @@
+"""Tables and their roles: what everything else speaks of."""

@@ -49,6 +49,17 @@ class AttributeDomain:
             return None
         return self.minimum, self.maximum
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether all records agree, on a value or on having none."""
+        if not self.present:
+            return True
+        if self.missing:
+            return False
+        if self.span is not None:
+            return self.minimum == self.maximum
+        return self.distinct == 1
+
     def grid_limit(self) -> int:
         """The grid's limit, by the numbers themselves: codes may have another origin."""
         low, high = self.span or (0.0, 0.0)

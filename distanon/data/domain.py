@@ -14,7 +14,7 @@ import numpy as np
 
 from distanon.data import codes
 from distanon.data.attribute_domain import AttributeDomain
-from distanon.data.faults import Fault, join, refuse
+from distanon.data.faults import Fault, Locate, join, refuse
 from distanon.data.ports import Partition
 from distanon.data.schema import AttributeType, Schema
 from distanon.data.summary import TOO_WIDE, Summary, digit_faults, examine, examined
@@ -76,19 +76,25 @@ def merge(parts: Sequence[Domain]) -> Domain:
     return Domain(domains, sum(part.records for part in parts))
 
 
-def scan(dataset: Dataset) -> Domain:
-    """The domain of a data set, partitions read side by side.
+def scan(dataset: Dataset, locate: Locate | None = None) -> Domain:
+    """The domain of a data set, partitions read side by side; what it knows is not read again.
+
+    Args:
+        dataset: at least one record.
+        locate: for messages, where the table has several files.
 
     Raises:
         InputError: no records; as `summarize`, all faulty columns in one message.
     """
+    if dataset.domain is not None:
+        return dataset.domain
     check_types(dataset.schema, dataset.source)
     if not len(dataset):
         raise InputError(f"{dataset.source}: holds no records; expected at least one")
     partitions = dataset.partitions
     with ThreadPoolExecutor(min(_READERS, len(partitions))) as readers:
         summaries = list(readers.map(lambda part: examine(part, dataset.schema), partitions))
-    return _joined(summaries, dataset.schema, dataset.source)
+    return _joined(summaries, dataset.schema, dataset.source, locate)
 
 
 def check_types(schema: Schema, source: str) -> None:
@@ -111,9 +117,11 @@ def check_types(schema: Schema, source: str) -> None:
     refuse(faults, source)
 
 
-def _joined(summaries: Sequence[Summary], schema: Schema, source: str) -> Domain:
+def _joined(
+    summaries: Sequence[Summary], schema: Schema, source: str, locate: Locate | None = None
+) -> Domain:
     faults = join(fault for part in summaries for fault in part.faults)
-    refuse(faults + digit_faults(summaries), source)
+    refuse(faults + digit_faults(summaries), source, locate)
     try:
         domain = merge([Domain(part.attributes, part.records) for part in summaries])
     except InputError as error:

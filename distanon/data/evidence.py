@@ -10,11 +10,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from distanon.data.classes import Classes, equivalence_classes, is_text
-from distanon.data.domain import Domain, scan
+from distanon.data.domain import scan
 from distanon.data.schema import Attribute, Schema
 from distanon.data.space import AttributeSpace
 from distanon.data.table import Dataset
 from distanon.errors import InputError
+
+_OF_THE_ORIGINAL = ("original_table", "original_values", "original_points")
+"""Cached properties that do not depend on the release."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +30,6 @@ class Evidence:
         release: the files read back, rows in their order, with the roles of the columns.
         original: the records that the method was given, in record order.
         sources: int64, shape (len(release),): record number of the original of each release row.
-        domain: of the original; None: it is scanned when it is needed.
         control: records that were held out before the method started.
         replicates: whether one original may stand behind several rows.
 
@@ -39,7 +41,6 @@ class Evidence:
     release: Dataset
     original: Dataset | None = None
     sources: NDArray[np.int64] | None = None
-    domain: Domain | None = None
     control: Dataset | None = None
     replicates: bool = False
 
@@ -62,6 +63,13 @@ class Evidence:
             raise ValueError(f"source record numbers must lie in 0 … {limit}, the last excluded")
         if not self.replicates and len(np.unique(sources)) < rows:
             raise ValueError("a source record number stands for more than one release row")
+
+    def beside(self, release: Dataset, sources: NDArray[np.int64] | None) -> Evidence:
+        """The evidence on another release of the same originals, which are not read again."""
+        other = replace(self, release=release, sources=sources)
+        known = vars(self)
+        vars(other).update({name: known[name] for name in _OF_THE_ORIGINAL if name in known})
+        return other
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -99,7 +107,7 @@ class Evidence:
         attributes = self._comparable
         if self.original is None:
             return self._analyst_space
-        domain = self.domain or scan(_projected(self.original, attributes))
+        domain = self.original.domain or scan(_projected(self.original, attributes))
         return AttributeSpace.of(attributes, domain)
 
     @cached_property

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from distanon.errors import InputError
+
+Locate: TypeAlias = Callable[[int], tuple[str, int]]
+"""The file that holds a record of this number, and the record's row there, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +29,22 @@ class Fault:
     count: int
 
     def __str__(self) -> str:
+        return self.told()
+
+    def told(self, locate: Locate | None = None) -> str:
+        """The fault in words.
+
+        Args:
+            locate: in a table of several files, the file of a record and its row there, from 1.
+        """
         place = f"column {self.column!r}"
         if self.first is None:
             return f"{place}: {self.kind}"
         rows = "row" if self.count == 1 else "rows, the first of them row"
         count = "" if self.count == 1 else f"{self.count} "
-        return f"{place}, {count}{rows} {self.first + 1}: {self.kind}"
+        file, row = ("", self.first + 1) if locate is None else locate(self.first)
+        where = f"{row} of {file}" if file else f"{row}"
+        return f"{place}, {count}{rows} {where}: {self.kind}"
 
 
 def join(faults: Iterable[Fault]) -> list[Fault]:
@@ -48,11 +62,16 @@ def join(faults: Iterable[Fault]) -> list[Fault]:
     return list(joined.values())
 
 
-def refuse(faults: Sequence[Fault], source: str) -> None:
+def refuse(faults: Sequence[Fault], source: str, locate: Locate | None = None) -> None:
     """Raises one error for all faults.
+
+    Args:
+        faults: perhaps none.
+        source: what the table is called.
+        locate: as in `Fault.told`.
 
     Raises:
         InputError: there are any.
     """
     if faults:
-        raise InputError("\n".join(f"{source}: {fault}" for fault in faults))
+        raise InputError("\n".join(f"{source}: {fault.told(locate)}" for fault in faults))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from distanon.data.ports import Partition
 from distanon.data.schema import Schema
+
+if TYPE_CHECKING:
+    from distanon.data.domain import Domain
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +97,13 @@ class Dataset:
         schema: role and type of every column.
         partitions: in record order, without gaps, from record 0.
         source: what the table is called in messages: the path in the spec, or "the data frame".
+        domain: of all records, once they were scanned; `scan` then returns it at once.
     """
 
     schema: Schema
     partitions: tuple[Partition, ...]
     source: str = "the table"
+    domain: Domain | None = None
 
     def __len__(self) -> int:
         return self.partitions[-1].stop if self.partitions else 0

@@ -32,11 +32,15 @@ def check_all(spec: JobSpec, dataset: Dataset) -> None:
 
     Raises:
         InfeasibleError: too few records.
-        SpecError: the columns are of the wrong kind.
+        SpecError: the columns are of the wrong kind, or a promise can't be asked of them.
     """
-    spec.method.check(dataset)
+    promises = spec.effective_promises()[0].values()
+    faults = [fault for promise in promises for fault in promise.faults(dataset.schema)]
+    if faults:
+        raise SpecError(*faults)
+    spec.method.check(dataset, spec.effective_promises()[0])
     for method in spec.compare:
-        _sized(method, 1.0).check(dataset)
+        _sized(method, 1.0).check(dataset, {})
 
 
 def measure_all(spec: JobSpec, evidence: Evidence, context: Context, journal: Journal) -> None:
@@ -108,7 +112,7 @@ def _in_memory(release: Release, evidence: Evidence) -> Evidence:
         for name in table.column_names
     )
     dataset = Dataset(Schema(attributes), (MemoryPartition(table),), "the compared release")
-    return replace(evidence, release=dataset, sources=sources)
+    return evidence.beside(dataset, sources)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from distanon.data import builtin
-from distanon.data.domain import Domain, scan
+from distanon.data import builtin, codes
+from distanon.data.domain import scan
 from distanon.data.hierarchy import Hierarchy
 from distanon.data.schema import Attribute, Role, Schema
 from distanon.data.streams import Streams
@@ -31,16 +31,14 @@ class Inputs:
     """What a run works on.
 
     Attributes:
-        dataset: the records to anonymize, those held out taken away.
+        dataset: the records to anonymize, those held out taken away; its domain is known.
         control: the records held out; None: there are none.
-        domain: of `dataset`.
         notes: what was detected or inferred, for the user to see.
         fingerprint: of the files, for the resume check; private.
     """
 
     dataset: Dataset
     control: Dataset | None
-    domain: Domain
     notes: tuple[str, ...]
     fingerprint: str
 
@@ -58,13 +56,15 @@ def open_inputs(spec: JobSpec, streams: Streams) -> Inputs:
     opened = open_table(place_of(wanted.path), wanted.csv, spec.storage, pieces)
     schema = schema_of(wanted, opened, spec.storage)
     whole = Dataset(schema, opened.partitions, wanted.path)
-    whole_domain = scan(whole)  # before any record is held out: faults name rows of the files
+    # Before any record is held out, since faults name rows of the files.
+    domain = scan(whole, opened.locate if len(opened.parts) > 1 else None)
+    whole = replace(whole, domain=domain)
+    _refuse_missing(whole, wanted, opened)
     dataset, control = _hold_out(whole, wanted, spec, streams)
-    domain = whole_domain if dataset is whole else scan(dataset)
-    _refuse_missing(whole, whole_domain, wanted, opened)
+    dataset = replace(dataset, domain=scan(dataset))
     _refuse_unique(dataset, wanted)
     notes = (*opened.notes, *_inferred(wanted, schema), *_held_out(dataset, control))
-    return Inputs(dataset, control, domain, notes, opened.fingerprint)
+    return Inputs(dataset, control, notes, opened.fingerprint)
 
 
 def place_of(path: str) -> str:
@@ -87,22 +87,23 @@ def _hold_out(
     whole: Dataset, wanted: TableInput, spec: JobSpec, streams: Streams
 ) -> tuple[Dataset, Dataset | None]:
     """Splits off the control records, before anything else sees the data."""
-    if wanted.control is None:
+    control = spec.input.control
+    if control is None:
         return whole, None
-    if isinstance(wanted.control, ControlFraction):
+    if isinstance(control, ControlFraction):
         draws = streams.uniforms("control", 0, len(whole), 1)[:, 0]
-        held = draws < wanted.control.fraction
+        held = draws < control.fraction
         if held.all() or not held.any():
             raise InputError(
-                f"{whole.source}: a fraction of {wanted.control.fraction} of {len(whole)} records "
-                "leaves one side empty; give input.table.control a path, or more records"
+                f"{whole.source}: a fraction of {control.fraction} of {len(whole)} records "
+                "leaves one side empty; give input.control a path, or more records"
             )
         return whole.select(np.flatnonzero(~held)), whole.select(np.flatnonzero(held))
-    opened = open_table(place_of(wanted.control), wanted.csv, spec.storage)
-    schema = schema_of(replace_path(wanted, wanted.control), opened, spec.storage)
+    opened = open_table(place_of(control), wanted.csv, spec.storage)
+    schema = schema_of(replace_path(wanted, control), opened, spec.storage)
     if [one.name for one in schema] != [one.name for one in whole.schema]:
-        raise InputError(f"{wanted.control}: the columns are not those of {wanted.path}")
-    return whole, Dataset(schema, opened.partitions, wanted.control)
+        raise InputError(f"{control}: the columns are not those of {wanted.path}")
+    return whole, Dataset(schema, opened.partitions, control)
 
 
 def replace_path(wanted: TableInput, path: str) -> TableInput:
@@ -110,11 +111,10 @@ def replace_path(wanted: TableInput, path: str) -> TableInput:
     return wanted.model_copy(update={"path": path})
 
 
-def _refuse_missing(
-    dataset: Dataset, domain: Domain, wanted: TableInput, opened: OpenedTable
-) -> None:
+def _refuse_missing(dataset: Dataset, wanted: TableInput, opened: OpenedTable) -> None:
     if wanted.missing != "error":
         return
+    domain = scan(dataset)
     lacking = [name for name, one in domain.attributes.items() if one.missing]
     if not lacking:
         return
@@ -142,7 +142,7 @@ def _refuse_unique(dataset: Dataset, wanted: TableInput) -> None:
         for attribute in dataset.schema.with_role(Role.INSENSITIVE)
         if attribute.name not in wanted.confirm_unique
     ]
-    shares = {name: _unique_share(dataset, name) for name in kept}
+    shares = {name: unique_share(dataset, name) for name in kept}
     faults = [
         f"{dataset.source}: insensitive column {name!r} is unique for {share:.0%} of the rows, so "
         "it names people. Make it a quasi_identifier or an identifier, or list it in "
@@ -154,7 +154,8 @@ def _refuse_unique(dataset: Dataset, wanted: TableInput) -> None:
         raise InputError("\n".join(faults))
 
 
-def _unique_share(dataset: Dataset, name: str) -> float:
+def unique_share(dataset: Dataset, name: str) -> float:
+    """The share of the records whose value of a column no other record has."""
     column = pa.chunked_array(
         [
             chunk
@@ -163,9 +164,7 @@ def _unique_share(dataset: Dataset, name: str) -> float:
         ],
         type=dataset.schema[name].arrow_type,
     )
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    counts = pc.value_counts(column.combine_chunks()).field("counts")
+    counts = pc.value_counts(codes.plain(column)).field("counts")
     singles = pc.sum(pc.equal(counts, 1)).as_py() or 0
     return float(singles) / max(1, len(column))
 

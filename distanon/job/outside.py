@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import pyarrow as pa
-
 from distanon import auditing
 from distanon.auditing import Thoroughness
 from distanon.data.evidence import Evidence
+from distanon.data.frames import read_frame
 from distanon.data.measurement import Measurement
 from distanon.data.ports import Progress, Silent
 from distanon.data.schema import Attribute, Role, Schema, infer_type
@@ -133,9 +132,7 @@ def _opened(table: Any, storage: StorageSettings) -> OpenedTable:
     """A release by its path, or a table in memory, as an opened table."""
     if isinstance(table, str | os.PathLike):
         return open_release(place_of(os.fspath(table)), settings=storage)
-    if not isinstance(table, pa.Table):
-        table = pa.Table.from_pandas(table, preserve_index=False)
-    table = table.replace_schema_metadata(None)
+    table = read_frame(table)
     if not table.num_rows:
         raise InputError("the table holds no rows; expected at least one")
     partition = MemoryPartition(table)
@@ -198,10 +195,10 @@ def _with_origin(
         if sources is None:
             return evidence
         # With a fraction held out, the run's records are those left by its own seed.
-        if isinstance(spec.table.control, ControlFraction):
+        if isinstance(spec.input.control, ControlFraction):
             return evidence
         inputs = open_inputs(spec, Streams(_AUDIT_SEED))
-        return replace(evidence, original=inputs.dataset, sources=sources, domain=inputs.domain)
+        return replace(evidence, original=inputs.dataset, sources=sources)
     opened = _opened(original, storage)
     known = evidence.release.schema
     attributes = tuple(

@@ -226,9 +226,7 @@ def _mark_published(begun: _Begun) -> None:
         begun.journal.update_run(status="published", seconds_to_success=spent)
 
 
-def _measure(
-    begun: _Begun, attempt: Attempt, context: Context, evidence: Evidence | None
-) -> None:
+def _measure(begun: _Begun, attempt: Attempt, context: Context, evidence: Evidence | None) -> None:
     """Attacks and utility of the release, then of what it is compared with."""
     if attempt.has_sources:
         evidence = evidence or _evidence(begun, attempt)
@@ -254,7 +252,7 @@ def _evidence(begun: _Begun, attempt: Attempt) -> Evidence:
     """The staged files, read back, beside the originals."""
     inputs = begun.inputs
     staged, sources = attempt.read_back(inputs.dataset.schema)
-    return Evidence(staged, inputs.dataset, sources, inputs.domain, inputs.control)
+    return Evidence(staged, inputs.dataset, sources, inputs.control)
 
 
 @contextlib.contextmanager

@@ -60,8 +60,8 @@ class Method(BaseModel):
         return {}
 
     @abstractmethod
-    def check(self, dataset: Dataset) -> None:
-        """Refuses what can't work, from the schema and the number of records alone.
+    def check(self, dataset: Dataset, promises: Mapping[str, Promise]) -> None:
+        """Refuses what can't work, from the schema and the domain, before a worker starts.
 
         Raises:
             InfeasibleError: too few records.

@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 from pydantic import ValidationError
 
+from distanon.data.domain import scan
 from distanon.data.frames import name_of, read_frame, write_frame
 from distanon.data.hierarchy import Hierarchy
 from distanon.data.release import Release, publishable_schema, sort_for_release
@@ -62,7 +63,8 @@ def anonymize(method: Method, data: Any, request: Request) -> Release:
     promises = _promises(method, request.promises)
     pieces = cut(table, workers * _BLOCKS_PER_WORKER)
     dataset = Dataset(_schema(table, request, source), pieces, source)
-    method.check(dataset)
+    dataset = replace(dataset, domain=scan(dataset))
+    method.check(dataset, promises)
     progress = _Warnings()
     with _crew(workers, progress) as crew:
         blocks = workers * _BLOCKS_PER_WORKER

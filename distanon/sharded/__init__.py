@@ -1,0 +1,1 @@
+"""Kernels spread over the workers of a crew."""

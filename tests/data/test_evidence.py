@@ -1,5 +1,7 @@
 """What the judges are given."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -115,7 +117,8 @@ def test_a_domain_that_is_given_is_not_scanned_again():
     wide = dataset(x=[0.0, 100.0], city=["a", "b"], s=["u", "v"])
     domain = scan(wide)
     # the categories of the original go beyond it, so use columns of numbers alone
-    numbers = Evidence(dataset(x=[1.0, 2.0]), dataset(x=[1.0, 3.0]), np.array([0, 1]), domain)
+    original = replace(dataset(x=[1.0, 3.0]), domain=domain)
+    numbers = Evidence(dataset(x=[1.0, 2.0]), original, np.array([0, 1]))
     assert np.ptp(numbers.original_points[:, 0]) == pytest.approx(0.02)
 
 

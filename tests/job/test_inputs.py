@@ -7,9 +7,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from distanon.data.schema import Attribute, AttributeType, Role, Schema
 from distanon.data.streams import Streams
+from distanon.data.table import Dataset, cut
 from distanon.errors import InputError
-from distanon.job.inputs import open_inputs
+from distanon.job.inputs import open_inputs, unique_share
 from distanon.spec import parse
 
 
@@ -36,30 +38,82 @@ private: {tmp_path / "private"}
 
 
 def test_no_record_is_lost_between_release_and_control(opened):
-    inputs = opened("input.table.control.fraction=0.2")
+    inputs = opened("input.control.fraction=0.2")
     released = inputs.dataset.read()["b"].to_pylist()
     held = inputs.control.read()["b"].to_pylist()
     assert sorted(released + held) == [row * 0.5 for row in range(200)]
     assert 20 <= len(held) <= 60
     assert any("held out" in note for note in inputs.notes)
-    assert inputs.domain.records == len(released)
+    assert inputs.dataset.domain.records == len(released)
 
 
 def test_who_is_held_out_does_not_depend_on_partitions(opened):
-    one = opened("input.table.control.fraction=0.2")
-    many = opened("input.table.control.fraction=0.2", "runtime.partitions=9")
+    one = opened("input.control.fraction=0.2")
+    many = opened("input.control.fraction=0.2", "runtime.partitions=9")
     assert one.control.read()["b"].equals(many.control.read()["b"])
 
 
 def test_a_control_file_must_have_the_same_columns(opened, tmp_path):
     other = tmp_path / "other.parquet"
     pq.write_table(pa.table({"a": [1, 2], "b": [0.5, 1.5]}), other)
-    assert len(opened(f"input.table.control={other}").control) == 2
+    assert len(opened(f"input.control={other}").control) == 2
     pq.write_table(pa.table({"a": [1, 2], "c": [0.5, 1.5]}), other)
     with pytest.raises(InputError, match=r"other.parquet: the columns are not those"):
-        opened(f"input.table.control={other}")
+        opened(f"input.control={other}")
 
 
 def test_a_fraction_that_leaves_nobody_is_refused(opened):
     with pytest.raises(InputError, match="one side empty"):
-        opened("input.table.control.fraction=0.0001", rows=10)
+        opened("input.control.fraction=0.0001", rows=10)
+
+
+def test_a_fault_in_one_of_several_parts_names_the_part_and_its_row(tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    (folder / "1.csv").write_text("a,b\n1,2\n3,4\n5,6\n")
+    (folder / "2.csv").write_text("a,b\n1,2\n3,x\n5,y\n")
+    spec = parse(
+        f"""
+spec: 1
+name: x
+input:
+  table:
+    path: {folder}
+    default_role: quasi_identifier
+    columns: {{b: {{role: quasi_identifier, type: numeric}}}}
+method: {{name: dptpe, k: 1}}
+output: {tmp_path / "out"}
+"""
+    )
+    with pytest.raises(
+        InputError, match=r"'b', 2 rows, the first of them row 2 of \S*2\.csv: text"
+    ):
+        open_inputs(spec, Streams(5))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.string(),
+        pa.string_view(),
+        pa.float16(),
+        pa.bool_(),
+        pa.decimal32(5, 2),
+        pa.date32(),
+        pa.null(),
+        pa.dictionary(pa.int32(), pa.string()),
+        pa.run_end_encoded(pa.int32(), pa.string()),
+    ],
+    ids=str,
+)
+def test_kept_columns_of_every_type_are_searched_for_unique_values(kind):
+    table = pa.table({"kept": pa.nulls(40, kind)})
+    attribute = Attribute("kept", Role.INSENSITIVE, AttributeType.NOMINAL, kind)
+    dataset = Dataset(Schema((attribute,)), cut(table, 3))
+    assert unique_share(dataset, "kept") == 0.0
+
+
+def test_values_that_occur_once_count_as_unique():
+    table = pa.table({"kept": ["a", "a", "b", None]})
+    attribute = Attribute("kept", Role.INSENSITIVE, AttributeType.NOMINAL, pa.string())
+    assert unique_share(Dataset(Schema((attribute,)), cut(table, 2)), "kept") == 0.5

@@ -124,3 +124,11 @@ private: {tmp_path / "private"}
     assert notes[0] == "517 records, 13 columns"
     assert "nominal: month, day" in notes[1]
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("data", [{"a": [1, "planted", 3]}, [1, 2], "frame"])
+def test_what_is_no_table_is_refused_in_words_that_quote_nothing(data):
+    release = pd.DataFrame({"a": [1, "planted", 3]}) if data == "frame" else data
+    with pytest.raises(InputError) as caught:
+        jobs.audit(release, quasi_identifiers=["a"])
+    assert "planted" not in str(caught.value)

@@ -151,8 +151,9 @@ class NeNDS(Method):
         10, ge=SMALLEST_CYCLE, description="values or records of a group, at least"
     )
 
-    def check(self, dataset: Dataset) -> None:
+    def check(self, dataset: Dataset, promises: Mapping[str, Promise]) -> None:
         """Refuses tables without quasi-identifiers or with fewer records than one group."""
+        del promises
         attributes = dataset.schema.quasi_identifiers
         if not attributes:
             raise SpecError("method.name: nends needs at least one quasi-identifier")
@@ -178,8 +179,7 @@ class NeNDS(Method):
         self, dataset: Dataset, promises: Mapping[str, Promise], context: Context
     ) -> Release:
         """Substitutes all records' values."""
-        del promises
-        self.check(dataset)
+        self.check(dataset, promises)
         table = WholeTable.read(dataset)
         columns = self._substituted(table)
         context.progress.start("Substitution", len(columns))
@@ -202,9 +202,10 @@ class NeNDS(Method):
             replaced += int((chosen != np.arange(records)).sum())
             released[:, place] = column[chosen]
             context.progress.advance()
-        # Values are the data's own: only what the spec asks of a column changes them.
+        # Values are the data's own, and inside its extremes: only what the spec asks of a column
+        # (its `domain_bounds`, `top_code` and `decimals`) changes them.
         space = table.space
-        ends = finishing(space.attributes, space.domains, table.values, 1, "free", "grid")
+        ends = finishing(space.attributes, space.domains, table.values, 1, "clip", "grid")
         released, _ = ends.finish(table.values, released)
         return table.write(
             released,

@@ -77,8 +77,9 @@ class Noise(Method):
         """The same noise at a size that was measured on another release."""
         return self.model_copy(update={"rms": rms, "stability": None})
 
-    def check(self, dataset: Dataset) -> None:
+    def check(self, dataset: Dataset, promises: Mapping[str, Promise]) -> None:
         """Refuses tables without numbers or ranks to move, and a size that is not known."""
+        del promises
         if self.rms == "match" and self.stability is None:
             raise SpecError(
                 "method.rms: expected a number above 0, or `stability`; `match` takes the size "
@@ -101,8 +102,7 @@ class Noise(Method):
         self, dataset: Dataset, promises: Mapping[str, Promise], context: Context
     ) -> Release:
         """Adds noise to all records."""
-        del promises
-        self.check(dataset)
+        self.check(dataset, promises)
         table = WholeTable.read(dataset)
         if not table.ordered.any():
             raise InfeasibleError(

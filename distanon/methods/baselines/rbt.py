@@ -60,8 +60,9 @@ class RBT(Method):
         "grid", description="digits of rotated numbers: the column's own, or all (exact distances)"
     )
 
-    def check(self, dataset: Dataset) -> None:
+    def check(self, dataset: Dataset, promises: Mapping[str, Promise]) -> None:
         """Refuses fewer than 2 numeric quasi-identifiers or 2 records."""
+        del promises
         attributes = dataset.schema.quasi_identifiers
         numeric = [a.name for a in attributes if a.type == AttributeType.NUMERIC]
         if len(numeric) < 2:
@@ -78,8 +79,7 @@ class RBT(Method):
         self, dataset: Dataset, promises: Mapping[str, Promise], context: Context
     ) -> Release:
         """Rotates all records by the same secret angles."""
-        del promises
-        self.check(dataset)
+        self.check(dataset, promises)
         context.progress.start("Rotation", 1)
         table = WholeTable.read(dataset)
         numeric = table.space.numeric

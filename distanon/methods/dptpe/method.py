@@ -105,8 +105,10 @@ class DPTPE(Method):
 
         return {"unchanged": Unchanged(at_most=0)}
 
-    def check(self, dataset: Dataset) -> None:
-        """Refuses fewer than k + 2 records: the gap behind the k-th neighbor needs k + 1 others.
+    def check(self, dataset: Dataset, promises: Mapping[str, Promise]) -> None:
+        """Refuses fewer than k + 2 records: the gap behind d_k needs k + 1 others.
+
+        Also a table of equal records when some must change.
 
         Raises:
             SpecError: there are no quasi-identifiers.
@@ -118,14 +120,15 @@ class DPTPE(Method):
                 "give at least one column the role quasi_identifier"
             )
         records = len(dataset)
-        if records >= self.k + 2:
-            return
-        most = records - 2
-        advice = f"the largest k that works is {most}" if most >= 1 else "no k works below 3"
-        raise InfeasibleError(
-            f"method.k {self.k}: expected at least k + 2 = {self.k + 2} records in "
-            f"{dataset.source}, got {records}; {advice}"
-        )
+        if records < self.k + 2:
+            most = records - 2
+            advice = f"the largest k that works is {most}" if most >= 1 else "no k works below 3"
+            raise InfeasibleError(
+                f"method.k {self.k}: expected at least k + 2 = {self.k + 2} records in "
+                f"{dataset.source}, got {records}; {advice}"
+            )
+        domain, attributes = scan(dataset), dataset.schema.quasi_identifiers
+        _refuse_equal(promises, all_equal=all(domain[one.name].is_constant for one in attributes))
 
     def release(
         self, dataset: Dataset, promises: Mapping[str, Promise], context: Context
@@ -138,7 +141,12 @@ class DPTPE(Method):
         """
         space, values = self._encoded(dataset, scan(dataset), context)
         points = distinct(space.embed(values))
-        self._check_promises(points, promises, context)
+        _refuse_equal(promises, all_equal=len(points) == 1)
+        if self.on_unchanged == "keep" and _at_most(promises) is not None:
+            context.progress.note(
+                "on_unchanged: keep leaves records that rounding put back as they are, so the "
+                "promise `unchanged` may fail when the release is verified"
+            )
         finish = finishing(
             space.attributes, space.domains, values, self.k, self.domain, self.decimals
         )
@@ -179,23 +187,6 @@ class DPTPE(Method):
             spreads = zscore_spreads(values) if self.scale == "zscore" else None
             space = AttributeSpace.of(attributes, domain, self.scale, spreads)
         return space, values
-
-    def _check_promises(
-        self, points: Points, promises: Mapping[str, Promise], context: Context
-    ) -> None:
-        """Refuses what can't be kept, before neighbors are searched."""
-        at_most = _at_most(promises)
-        if len(points) == 1 and at_most is not None and at_most < 1:
-            raise InfeasibleError(
-                "promises.unchanged: all records have the same quasi-identifiers, so there is "
-                "nothing that one could be changed into; remove the promise with "
-                "`promises: {unchanged: null}`, or give more columns the role quasi_identifier"
-            )
-        if self.on_unchanged == "keep" and at_most is not None:
-            context.progress.note(
-                "on_unchanged: keep leaves records that rounding put back as they are, so the "
-                "promise `unchanged` may fail when the release is verified"
-            )
 
     def _plan(
         self,
@@ -278,6 +269,17 @@ def _at_most(promises: Mapping[str, Promise]) -> float | None:
 
     promise = promises.get("unchanged")
     return float(promise.at_most) if isinstance(promise, Unchanged) else None
+
+
+def _refuse_equal(promises: Mapping[str, Promise], *, all_equal: bool) -> None:
+    """Refuses a table of equal records when some of them must change."""
+    at_most = _at_most(promises)
+    if all_equal and at_most is not None and at_most < 1:
+        raise InfeasibleError(
+            "promises.unchanged: all records have the same quasi-identifiers, so there is "
+            "nothing that one could be changed into; remove the promise with "
+            "`promises: {unchanged: null}`, or give more columns the role quasi_identifier"
+        )
 
 
 def _refuse_unchanged(

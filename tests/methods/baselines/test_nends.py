@@ -158,7 +158,7 @@ def test_a_top_code_holds(make):
 def test_what_can_not_work_is_refused(make):
     few = make.dataset({"a": [1.0, 2.0, 3.0, 4.0]})
     with pytest.raises(InfeasibleError, match="largest that works is 4"):
-        NeNDS(group_size=5).check(few)
+        NeNDS(group_size=5).check(few, {})
     with pytest.raises(SpecError, match="use tuple"):
-        NeNDS(group_size=3).check(make.dataset({"t": ["x", "y", "z"]}))
-    NeNDS(group_size=3, variant="tuple").check(make.dataset({"t": ["x", "y", "z"]}))
+        NeNDS(group_size=3).check(make.dataset({"t": ["x", "y", "z"]}), {})
+    NeNDS(group_size=3, variant="tuple").check(make.dataset({"t": ["x", "y", "z"]}), {})

@@ -90,19 +90,19 @@ def test_a_size_is_needed_once(make, mixed):
     with pytest.raises(ValidationError, match="rms or stability"):
         Noise(rms=0.1, stability=0.5)
     with pytest.raises(SpecError, match=r"method\.rms"):
-        Noise().check(mixed)
+        Noise().check(mixed, {})
     matched = Noise().matched(0.25)
     assert (matched.rms, matched.name) == (0.25, "noise")
-    matched.check(mixed)
+    matched.check(mixed, {})
 
 
 def test_what_can_not_work_is_refused(make):
     with pytest.raises(SpecError, match="has none"):
-        Noise(rms=0.1).check(make.dataset({"t": ["x", "y"]}))
+        Noise(rms=0.1).check(make.dataset({"t": ["x", "y"]}), {})
     with pytest.raises(InfeasibleError, match="nothing to scale"):
         Noise(rms=0.1).release(make.dataset({"a": [1.0, 1.0]}), {}, make.context())
     with pytest.raises(InfeasibleError, match="largest k that works is 3"):
-        Noise(stability=0.5).check(make.dataset({"a": np.arange(5.0)}))
+        Noise(stability=0.5).check(make.dataset({"a": np.arange(5.0)}), {})
     bounded = make.dataset({"a": np.arange(20.0)})
     with pytest.raises(InfeasibleError, match="largest that works is 0") as refused:
         Noise(rms=50.0).release(bounded, {}, make.context())

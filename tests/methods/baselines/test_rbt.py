@@ -71,7 +71,7 @@ def test_the_seed_decides_and_nothing_else(make):
 def test_fewer_than_two_numeric_quasi_identifiers_are_refused(make):
     dataset = make.dataset({"a": [1.0, 2.0], "rank": [1, 2]}, rank={"type": AttributeType.ORDINAL})
     with pytest.raises(SpecError, match="has 1, expected at least 2"):
-        RBT().check(dataset)
+        RBT().check(dataset, {})
     constant = make.dataset({"a": [1.0, 2.0], "b": [1.0, 1.0]})
     with pytest.raises(InfeasibleError, match="1 of the numeric"):
         RBT().release(constant, {}, make.context())

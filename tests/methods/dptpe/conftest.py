@@ -51,7 +51,7 @@ def context(seed=7, blocks=3, scratch=None):
 def release(data, promises=None, *, seed=7, blocks=3, scratch=None, **options):
     """The release in record order, with its values in codes before and after."""
     method, where = DPTPE(**options), context(seed, blocks, scratch)
-    method.check(data)
+    method.check(data, promises or {})
     made = method.release(data, promises or {}, where)
     table = pa.concat_tables([piece.read() for piece in made.pieces])
     assert table.column(SOURCE).to_pylist() == list(range(len(data)))

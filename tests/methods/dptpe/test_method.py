@@ -58,16 +58,16 @@ def test_settings_out_of_range_are_refused(options):
 
 def test_too_few_records_are_refused_with_the_largest_k_that_works(make):
     with pytest.raises(InfeasibleError, match="largest k that works is 4"):
-        DPTPE(k=5).check(make.dataset({"x": list(range(6))}))
-    DPTPE(k=4).check(make.dataset({"x": list(range(6))}))
+        DPTPE(k=5).check(make.dataset({"x": list(range(6))}), {})
+    DPTPE(k=4).check(make.dataset({"x": list(range(6))}), {})
     with pytest.raises(InfeasibleError, match="no k works"):
-        DPTPE(k=1).check(make.dataset({"x": [1, 2]}))
+        DPTPE(k=1).check(make.dataset({"x": [1, 2]}), {})
 
 
 def test_a_table_without_quasi_identifiers_is_refused(make):
     data = make.dataset({"x": [1, 2, 3, 4]}, x={"role": Role.SENSITIVE})
     with pytest.raises(SpecError, match="quasi_identifier"):
-        DPTPE(k=1).check(data)
+        DPTPE(k=1).check(data, {})
 
 
 def test_equal_records_are_refused_when_change_is_promised_and_released_when_not(make):
