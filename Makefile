@@ -10,12 +10,12 @@ export RAY_USAGE_STATS_ENABLED := 0
 help:  ## what there is
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-# uv is installed from the lock by pip, with its hash; uv installs the rest.
+# uv is installed from the lock by pip, with its hash; uv installs the rest, trusting what the system trusts.
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
 	awk '/^uv==/ {on = 1} on {print} on && !/\\$$/ {exit}' requirements.lock > .venv/uv.txt
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes --disable-pip-version-check -r .venv/uv.txt
-	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/uv pip sync --quiet --require-hashes --no-build-isolation requirements.lock
+	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/uv pip sync --quiet --system-certs --require-hashes --no-build-isolation requirements.lock
 	VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $(READY)
 
