@@ -133,3 +133,36 @@ def test_sensitive_columns_make_no_classes():
     assert Evidence(RELEASE).classes.sizes.tolist() == [1, 1, 1]
     same = dataset(x=[1.0, 1.0], city=["a", "a"], s=["u", "v"])
     assert Evidence(same).classes.sizes.tolist() == [2]
+
+
+class CountedReads:
+    """A partition that counts how often it is read."""
+
+    def __init__(self, partition):
+        self.partition, self.start, self.stop, self.reads = (
+            partition,
+            partition.start,
+            partition.stop,
+            0,
+        )
+
+    def read(self, columns=None):
+        self.reads += 1
+        return self.partition.read(columns)
+
+
+def test_another_release_of_the_same_originals_reads_these_no_second_time():
+    parts = tuple(CountedReads(part) for part in ORIGINAL.partitions)
+    first = Evidence(RELEASE, replace(ORIGINAL, partitions=parts), SOURCES)
+    assert len(first.original_points) == 4
+    reads = [part.reads for part in parts]
+    other = dataset(x=[9.0, 8.0, 7.0], city=["b", "c", "c"], s=["v", "v", "u"])
+    second = first.beside(other, np.array([2, 1, 0]))
+    assert second.original_table is first.original_table
+    fresh = Evidence(other, ORIGINAL, np.array([2, 1, 0]))
+    for name in ("original_values", "original_points", "release_points", "analyst_points"):
+        np.testing.assert_array_equal(getattr(second, name), getattr(fresh, name))
+    np.testing.assert_array_equal(second.aligned(), fresh.aligned())
+    assert second.classes.sizes.tolist() == [1, 1, 1]
+    second_reads = [part.reads for part in parts]
+    assert max(b - a for a, b in zip(reads, second_reads, strict=True)) <= 1  # a scan of the domain

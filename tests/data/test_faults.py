@@ -18,6 +18,18 @@ def test_rows_count_from_one():
     assert str(Fault("x", "wide", None, 0)) == "column 'x': wide"
 
 
+def test_in_a_table_of_several_files_a_fault_names_the_file_and_its_row():
+    def locate(record):
+        return ("b.csv", record - 9) if record >= 10 else ("a.csv", record + 1)
+
+    assert Fault("x", "text", 9, 1).told(locate) == "column 'x', row 10 of a.csv: text"
+    assert Fault("x", "text", 11, 3).told(locate) == (
+        "column 'x', 3 rows, the first of them row 2 of b.csv: text"
+    )
+    with pytest.raises(InputError, match=r"in/: column .x., row 2 of b\.csv: text"):
+        refuse([Fault("x", "text", 11, 1), Fault("y", "wide", None, 0)], "in/", locate)
+
+
 def test_all_faults_are_raised_at_once():
     refuse([], "people.csv")
     with pytest.raises(InputError) as caught:

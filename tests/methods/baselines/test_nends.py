@@ -162,3 +162,12 @@ def test_what_can_not_work_is_refused(make):
     with pytest.raises(SpecError, match="use tuple"):
         NeNDS(group_size=3).check(make.dataset({"t": ["x", "y", "z"]}), {})
     NeNDS(group_size=3, variant="tuple").check(make.dataset({"t": ["x", "y", "z"]}), {})
+
+
+@pytest.mark.parametrize("variant", ["attribute", "tuple"])
+def test_bounds_that_the_spec_gives_hold_and_nothing_else_is_cut(make, variant):
+    columns = {"x": list(range(20)), "y": [value * 0.5 for value in range(20)]}
+    data = make.dataset(columns, x={"domain_bounds": (2, 10)})
+    table, _ = make.released(NeNDS(group_size=4, variant=variant), data)
+    assert (min(table["x"].to_pylist()), max(table["x"].to_pylist())) == (2, 10)
+    assert sorted(table["y"].to_pylist()) == columns["y"]

@@ -1,0 +1,70 @@
+"""The straight line of a run, and where it can be broken off."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from distanon import job as jobs
+from distanon.data.streams import Streams
+from distanon.errors import SpecError
+from distanon.job.comparison import check_all
+from distanon.job.inputs import open_inputs
+from distanon.spec import parse
+
+
+@pytest.fixture
+def spec_of(tmp_path):
+    def make(*settings: str):
+        rows = np.random.default_rng(3).normal(size=(60, 3)).round(2)
+        pq.write_table(pa.table(dict(zip("abc", rows.T, strict=True))), tmp_path / "t.parquet")
+        return parse(
+            f"""
+spec: 1
+name: x
+seed: 20240229000000000000000000000000000001
+input: {{table: {{path: {tmp_path / "t.parquet"}, default_role: quasi_identifier}}}}
+method: {{name: dptpe, k: 3, sigma: 0.23671}}
+measure: {{draws: 2}}
+output: {tmp_path / "out"}
+private: {tmp_path / "private"}
+""",
+            settings,
+        )
+
+    return make
+
+
+def test_a_run_that_died_right_after_publishing_is_resumed_with_all_its_facts(spec_of):
+    spec = spec_of()
+    jobs.run_job(spec, serial=True)
+    place = Path(spec.private_prefix()) / "run.json"
+    facts = json.loads(place.read_text())
+    del facts["seconds_to_success"]
+    place.write_text(json.dumps(facts | {"status": "begun"}))
+    resumed = jobs.resume(spec, serial=True)
+    assert resumed.seconds > 0.0
+    assert json.loads(place.read_text())["status"] == "done"
+
+
+def test_the_public_files_do_not_tell_sigma(spec_of):
+    spec = spec_of("compare=[noise]")
+    result = jobs.run_job(spec, serial=True)
+    public = [path for path in Path(result.output).rglob("*") if path.is_file()]
+    assert {"release.json", "report-public.html"} <= {path.name for path in public}
+    assert not [path.name for path in public if b"0.2367" in path.read_bytes()]
+    assert "0.23671" in Path(result.report).read_text()
+    assert list(result.compared) == ["noise"]
+
+
+def test_a_promise_that_these_columns_can_not_keep_is_refused_before_the_run(spec_of, monkeypatch):
+    spec = spec_of()
+    promise = type(next(iter(spec.effective_promises()[0].values())))
+    monkeypatch.setattr(promise, "faults", lambda self, schema: ["promises.unchanged: can't be"])
+    with pytest.raises(SpecError, match=r"promises\.unchanged: can.t be"):
+        check_all(spec, open_inputs(spec, Streams(1)).dataset)
