@@ -44,39 +44,46 @@ def chart_intruder(summary: Summary) -> str:
 
 
 def chart_analyst(summary: Summary) -> str:
-    """Neighborhood stability and F-measures of every subject, side by side."""
+    """Neighborhood stability and F-measures: a row each, a dot for every subject."""
     names = {
         "neighborhoods.stability_owner": "stability, owner's scale",
         "neighborhoods.stability_analyst": "stability, analyst's scale",
         "clustering.kmeans_f": "F-measure, k-means",
-        "clustering.kmeans_floor": "F-measure, floor (another seed)",
         "clustering.dbscan_f": "F-measure, DBSCAN",
     }
     shown = [name for name in names if any(s.value(name) is not None for s in summary.subjects)]
     if not shown:
         return ""
-    subjects = list(summary.subjects)
-    band = 0.8 / len(subjects)
-    figure, axes = _canvas((0.24 * len(subjects) + 0.25) * len(shown) + 1.2)
-    for index, subject in enumerate(subjects):
-        for place, name in enumerate(shown):
-            value = subject.value(name)
-            if value is None:
-                continue
-            height = place - 0.4 + band * (index + 0.5)
-            axes.barh(
-                height,
-                value,
-                height=band * 0.92,
-                color=_color(index),
-                label=subject.label if place == 0 else None,
-            )
-            axes.text(value + 0.012, height, f"{value:.2f}", va="center", fontsize=8)
+    figure, axes = _canvas(max(0.62 * len(shown), 0.24 * len(summary.subjects)) + 1.0)
+    for index, subject in reversed(list(enumerate(summary.subjects))):  # the release on top
+        known = [(place, subject.value(name)) for place, name in enumerate(shown)]
+        dots = [(value, place) for place, value in known if value is not None]
+        size = 110 if index == 0 else 55
+        values, places = [value for value, _ in dots], [place for _, place in dots]
+        axes.scatter(values, places, s=size, color=_color(index), label=subject.label)
+        if index == 0:
+            for value, place in dots:
+                axes.text(value, place - 0.22, f"{value:.2f}", ha="center", fontsize=9)
+    floor = summary.release.value("clustering.kmeans_floor")
+    if floor is not None and "clustering.kmeans_f" in shown:
+        row = shown.index("clustering.kmeans_f")
+        axes.plot([floor, floor], [row - 0.3, row + 0.3], color=_INK, lw=1.6, label="floor")
     _rows(axes, [names[name] for name in shown])
-    axes.set_xlim(0, 1.12)
+    axes.set_ylim(len(shown) - 0.5, -0.6)
+    axes.grid(axis="y", color=_QUIET, lw=0.4)
+    axes.set_xlim(0, 1.06)
     axes.set_xlabel("1 = as in the original")
-    if len(subjects) > 1:
-        axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.16), ncols=2, frameon=False)
+    if len(summary.subjects) > 1:
+        handles, labels = axes.get_legend_handles_labels()
+        count = len(summary.subjects)
+        order = [*range(count - 1, -1, -1), *range(count, len(labels))]
+        axes.legend(
+            [handles[place] for place in order],
+            [labels[place] for place in order],
+            loc="center left",
+            bbox_to_anchor=(1.0, 0.5),
+            frameon=False,
+        )
     return _svg(figure, "What an analyst keeps: stability and F-measures")
 
 
@@ -101,11 +108,11 @@ def chart_columns(summary: Summary) -> str:
 
 
 def chart_tradeoff(summary: Summary) -> str:
-    """Linkage against stability: the release among the methods it is compared with."""
+    """The strongest attack against stability: the release among what it is compared with."""
     points = [
         (subject.label, risk, kept)
         for subject in summary.subjects
-        if (risk := _strongest_linkage(subject)) is not None
+        if (risk := _strongest_attack(subject)) is not None
         and (kept := subject.value("neighborhoods.stability_owner")) is not None
     ]
     if len(points) < 2:
@@ -115,7 +122,7 @@ def chart_tradeoff(summary: Summary) -> str:
         axes.scatter(risk, kept, s=90 if index == 0 else 55, color=_color(index), label=label)
     axes.set_xlim(-0.03, 1.05)
     axes.set_ylim(0, 1.05)
-    axes.set_xlabel("records linked to their source (lower protects more)")
+    axes.set_xlabel("found by the strongest attack (lower protects more)")
     axes.set_ylabel("stability (higher keeps more)")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
     return _svg(figure, "Protection against usefulness")
@@ -140,8 +147,15 @@ def chart_counts(summary: Summary) -> str:
     return _svg(figure, "How the records were treated")
 
 
-def _strongest_linkage(subject: Subject) -> float | None:
-    names = ("identity.release_to_original", "identity.original_to_release", "identity.assignment")
+def _strongest_attack(subject: Subject) -> float | None:
+    """The highest rate of the attacks that find records, or turn a release back."""
+    names = (
+        "identity.release_to_original",
+        "identity.original_to_release",
+        "identity.assignment",
+        "inversion.known_sample",
+        "inversion.known_more",
+    )
     rates = [value for name in names if (value := subject.value(name)) is not None]
     return max(rates) if rates else None
 
