@@ -6,6 +6,7 @@ What is compared is made privately, on the same data, and never published.
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -46,6 +47,8 @@ def check_all(spec: JobSpec, dataset: Dataset) -> None:
 def measure_all(spec: JobSpec, evidence: Evidence, context: Context, journal: Journal) -> None:
     """Measures the release and every compared method; metrics.json grows by one at a time.
 
+    All of it together has `measure.budget_s`: what is left when it ends is left out, and named.
+
     Args:
         spec: names the compared methods.
         evidence: the released files beside the originals.
@@ -53,34 +56,48 @@ def measure_all(spec: JobSpec, evidence: Evidence, context: Context, journal: Jo
         journal: what was measured before an interruption is taken from it.
     """
     done = {subject.label: subject for subject in journal.read_metrics()}
+    deadline = time.monotonic() + spec.measure.budget_s
     subjects: list[Subject] = []
     labelled: dict[str, Method | None] = {spec.method.name: None, **spec.comparisons()}
     for place, (label, method) in enumerate(labelled.items()):
         if label not in done:
-            figures = (
-                _figures(spec, evidence, context)
-                if method is None
-                else _beside(spec, method, evidence, context, place)
-            )
+            left = deadline - time.monotonic()
+            if method is None:
+                figures = _figures(spec, evidence, context, left)
+            elif left > 0.0:
+                figures = _beside(spec, method, evidence, context, place, deadline)
+            else:
+                figures = [_not_made(auditing.out_of_time(spec.measure.budget_s))]
             done[label] = subject_of(label, figures)
         subjects.append(done[label])
         journal.write_metrics(subjects, spec.run_id)
 
 
 def _beside(
-    spec: JobSpec, method: Method, evidence: Evidence, context: Context, place: int
+    spec: JobSpec,
+    method: Method,
+    evidence: Evidence,
+    context: Context,
+    place: int,
+    deadline: float,
 ) -> list[Measurement]:
     """The figures of one compared method, or why it has none."""
-    method = _sized(method, displacement_rms(evidence))
     dataset = evidence.original
     if dataset is None:
         return []
     scratch = _NamedScratch(f"compared-{place}", context.scratch)
     try:
+        if isinstance(method, Noise) and method.rms == "match":
+            method = _sized(method, displacement_rms(evidence))
         release = method.release(dataset, {}, replace(context, scratch=scratch))
     except (InfeasibleError, InputError, SpecError) as error:
-        return [Measurement("release.not_made", math.nan, note=str(error), is_public=False)]
-    return _figures(spec, _in_memory(release, evidence), context)
+        return [_not_made(str(error))]
+    left = deadline - time.monotonic()
+    return _figures(spec, _in_memory(release, evidence), context, left)
+
+
+def _not_made(reason: str) -> Measurement:
+    return Measurement("release.not_made", math.nan, note=reason, is_public=False)
 
 
 def _sized(method: Method, rms: float) -> Method:
@@ -90,7 +107,8 @@ def _sized(method: Method, rms: float) -> Method:
     return method
 
 
-def _figures(spec: JobSpec, evidence: Evidence, context: Context) -> list[Measurement]:
+def _figures(spec: JobSpec, evidence: Evidence, context: Context, left: float) -> list[Measurement]:
+    """All figures of one release, as far as `left` seconds go."""
     wanted = spec.measure
     thoroughness = Thoroughness(
         k=int(getattr(spec.method, "k", auditing.DEFAULT_K)),
@@ -98,6 +116,7 @@ def _figures(spec: JobSpec, evidence: Evidence, context: Context) -> list[Measur
         full=wanted.attacks == "full",
         draws=wanted.draws,
         budget_s=wanted.budget_s,
+        left_s=left,
     )
     return auditing.measure(evidence, thoroughness, context.crew, context.streams, context.blocks)
 

@@ -16,13 +16,14 @@ from distanon.data.ports import Progress, Silent
 from distanon.data.schema import Attribute, Role, Schema, infer_type
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset, MemoryPartition
-from distanon.errors import InputError, ResumeError
+from distanon.errors import InputError, ResumeError, SpecError
 from distanon.job.comparison import check_all
 from distanon.job.inputs import open_inputs, place_of, schema_of
 from distanon.job.journal import Journal
 from distanon.promises.base import Promise, Verdict
 from distanon.runtime.crew import SerialCrew
 from distanon.spec import JobSpec
+from distanon.spec.places import contains
 from distanon.spec.table_input import ControlFraction
 from distanon.storage import publishing
 from distanon.storage.releases import open_release
@@ -64,15 +65,19 @@ def audit(
         release: the path of a release or of any table; or a pandas or Arrow table.
         original: the table that it was made from, likewise. Which row comes from which record
             is not known, so attacks that need to know it are left out.
-        spec: roles, promises and storage of the job, instead of the names.
+        spec: roles, promises and storage of the job, instead of the names. Where `release` is
+            the job's output and its run kept the mapping, the originals come with it.
         quasi_identifiers: columns that an intruder may know.
         sensitive: columns that an intruder wants.
         promises: to check, by name; the spec's are checked too.
         progress: where to say how far it is.
 
     Raises:
+        SpecError: nobody says what an intruder may know.
         InputError: the files lack a column, or can't be read as a table.
     """
+    if spec is None and not quasi_identifiers:
+        raise SpecError("quasi_identifiers: name at least one column that an intruder may know")
     storage = spec.storage if spec is not None else StorageSettings()
     released = _opened(release, storage)
     if spec is None:
@@ -82,7 +87,12 @@ def audit(
         schema = _specified(spec, released)
         asked = spec.effective_promises()[0]
     dataset = Dataset(schema, released.partitions, released.path)
-    evidence = _with_origin(Evidence(dataset), original, spec, storage)
+    is_own = spec is not None and original is None and _is_output_of(spec, release)
+    evidence = (
+        _with_mapping(Evidence(dataset), spec)
+        if spec is not None and is_own
+        else _with_original(Evidence(dataset), original, storage)
+    )
     verdicts = auditing.verify(asked | dict(promises or {}), evidence)
     crew = SerialCrew(progress or Silent())
     figures = auditing.measure(evidence, Thoroughness(), crew, Streams(_AUDIT_SEED), _BLOCKS)
@@ -184,29 +194,49 @@ def _specified(spec: JobSpec, released: OpenedTable) -> Schema:
     return schema_of(spec.table.model_copy(update=update), released, spec.storage)
 
 
-def _with_origin(
-    evidence: Evidence, original: Any, spec: JobSpec | None, storage: StorageSettings
-) -> Evidence:
-    """The originals beside a release, and whose row is whose where the run kept the mapping."""
-    if original is None and spec is None:
+def _is_output_of(spec: JobSpec, release: Any) -> bool:
+    """Whether the files are those that the spec's run published, row by row."""
+    if not isinstance(release, str | os.PathLike):
+        return False
+    place = os.fspath(release)
+    return contains(spec.output, place) and contains(place, spec.output)
+
+
+def _with_mapping(evidence: Evidence, spec: JobSpec) -> Evidence:
+    """The run's own originals, and whose row is whose, where the run kept the mapping."""
+    sources = read_mapping(Store(spec.private_prefix(), spec.storage))
+    # With a fraction held out, the run's records are those left by its own seed.
+    if sources is None or isinstance(spec.input.control, ControlFraction):
         return evidence
-    if spec is not None and original is None:
-        sources = read_mapping(Store(spec.private_prefix(), spec.storage))
-        if sources is None:
-            return evidence
-        # With a fraction held out, the run's records are those left by its own seed.
-        if isinstance(spec.input.control, ControlFraction):
-            return evidence
-        inputs = open_inputs(spec, Streams(_AUDIT_SEED))
-        return replace(evidence, original=inputs.dataset, sources=sources)
+    inputs = open_inputs(spec, Streams(_AUDIT_SEED))
+    if len(sources) != len(evidence.release):
+        raise InputError(
+            f"{evidence.release.source}: {len(evidence.release)} rows, but the mapping in "
+            f"{spec.private_prefix()} is of {len(sources)}; these are not the rows of its run"
+        )
+    _refuse_lacking(evidence.release.schema, inputs.dataset.schema, inputs.dataset.source)
+    return replace(evidence, original=inputs.dataset, sources=sources)
+
+
+def _with_original(evidence: Evidence, original: Any, storage: StorageSettings) -> Evidence:
+    """The originals beside a release; whose row is whose is not known."""
+    if original is None:
+        return evidence
     opened = _opened(original, storage)
     known = evidence.release.schema
-    attributes = tuple(
-        replace(known[field.name], arrow_type=field.type)
-        for field in opened.arrow_schema
-        if field.name in known
+    attributes = Schema(
+        tuple(
+            replace(known[field.name], arrow_type=field.type)
+            for field in opened.arrow_schema
+            if field.name in known
+        )
     )
-    missing = {one.name for one in known.quasi_identifiers} - {one.name for one in attributes}
-    if missing:
-        raise InputError(f"{opened.path}: no column {', '.join(map(repr, sorted(missing)))}")
-    return replace(evidence, original=Dataset(Schema(attributes), opened.partitions, opened.path))
+    _refuse_lacking(known, attributes, opened.path)
+    return replace(evidence, original=Dataset(attributes, opened.partitions, opened.path))
+
+
+def _refuse_lacking(released: Schema, original: Schema, source: str) -> None:
+    """Refuses an original without one of the release's quasi-identifiers."""
+    lacking = [one.name for one in released.quasi_identifiers if one.name not in original]
+    if lacking:
+        raise InputError(f"{source}: no column {', '.join(map(repr, sorted(lacking)))}")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from distanon import job as jobs
-from distanon.errors import InputError, ResumeError
+from distanon.errors import InputError, ResumeError, SpecError
 from distanon.promises import PROMISES
 from distanon.spec import parse
 
@@ -87,6 +89,43 @@ def test_a_release_is_audited_by_its_spec_and_the_mapping_it_kept(finished):
     linked = {figure.name: figure.value for figure in found.measurements}
     told = {figure.name: figure.value for figure in run.measurements}
     assert linked["identity.release_to_original"] == told["identity.release_to_original"]
+
+
+def test_rows_that_are_not_the_runs_own_are_not_matched_by_its_mapping(finished, tmp_path):
+    spec, run = finished
+    rows = pq.read_table(f"{run.output}/data")
+    for name, other in (
+        ("fewer", rows.slice(0, 100)),
+        ("turned", rows.take(pa.array(range(516, -1, -1)))),
+    ):
+        pq.write_table(other, tmp_path / f"{name}.parquet")
+        found = jobs.audit(tmp_path / f"{name}.parquet", spec=spec)
+        assert [verdict.verified_from for verdict in found.verdicts] == ["asserted"]
+        assert not any(figure.name == "identity.highest" for figure in found.measurements)
+
+
+def test_an_output_that_does_not_fit_its_mapping_is_refused(finished):
+    spec, run = finished
+    (part,) = Path(run.output, "data").iterdir()
+    pq.write_table(pq.read_table(part).slice(0, 100), part)
+    with pytest.raises(InputError, match=r"100 rows, but the mapping in .* is of 517"):
+        jobs.audit(run.output, spec=spec)
+
+
+def test_a_quasi_identifier_that_the_original_lacks_is_named(finished, table):
+    spec, run = finished
+    (part,) = Path(run.output, "data").iterdir()
+    rows = pq.read_table(part)
+    pq.write_table(rows.append_column("extra", rows["X"]), part)
+    with pytest.raises(InputError, match="builtin:forest-fires: no column 'extra'"):
+        jobs.audit(run.output, spec=spec)
+    with pytest.raises(InputError, match="no column 'age'"):
+        jobs.audit(table, original=table.drop_columns(["age"]), quasi_identifiers=["age"])
+
+
+def test_an_audit_must_know_what_an_intruder_may_know(table):
+    with pytest.raises(SpecError, match="quasi_identifiers: name at least one column"):
+        jobs.audit(table)
 
 
 def test_without_the_mapping_unchanged_is_not_verified(finished, tmp_path):

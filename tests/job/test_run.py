@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from distanon import auditing
 from distanon import job as jobs
 from distanon.data.streams import Streams
 from distanon.errors import SpecError
+from distanon.job import comparison
 from distanon.job.comparison import check_all
 from distanon.job.inputs import open_inputs
 from distanon.spec import parse
@@ -68,3 +71,17 @@ def test_a_promise_that_these_columns_can_not_keep_is_refused_before_the_run(spe
     monkeypatch.setattr(promise, "faults", lambda self, schema: ["promises.unchanged: can't be"])
     with pytest.raises(SpecError, match=r"promises\.unchanged: can.t be"):
         check_all(spec, open_inputs(spec, Streams(1)).dataset)
+
+
+def test_one_budget_bounds_the_release_and_all_that_it_is_compared_with(spec_of, monkeypatch):
+    clock = iter(range(0, 10**6, 4))  # every look at the clock costs 4 s
+    monkeypatch.setattr(auditing, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
+    monkeypatch.setattr(comparison, "time", auditing.time)
+    spec = spec_of("compare=[noise, rbt]", "measure.budget_s=21")
+    result = jobs.run_job(spec, serial=True)
+    names = [figure.name for figure in result.measurements]
+    assert "identity.highest" in names
+    assert "inversion.not_measured" in names
+    for figures in result.compared.values():
+        assert [figure.name for figure in figures] == ["release.not_made"]
+        assert "measure.budget_s (21 s)" in figures[0].note
