@@ -55,8 +55,9 @@ def test_workers_change_no_byte(job, public_bytes, undisturbed, ray_address, wor
 class Killer(Silent):
     """Kills one worker when the first item of a phase is done."""
 
-    def __init__(self, phase: str) -> None:
+    def __init__(self, phase: str, cluster) -> None:
         self.phase = phase
+        self.cluster = cluster
         self.killed: list[int] = []
         self._now = ""
 
@@ -65,22 +66,28 @@ class Killer(Silent):
 
     def advance(self, items: int = 1) -> None:
         if self._now == self.phase and not self.killed:
-            victim = next(iter(ray_workers()))
+            victim = workers_of(self.cluster)[0]
             os.kill(victim, signal.SIGKILL)
             self.killed.append(victim)
 
 
-def ray_workers() -> list[int]:
-    """Process ids of the crew's workers on this machine."""
+def workers_of(cluster) -> list[int]:
+    """Process ids of the crew's workers in this cluster, and in no other on the machine."""
+    raylets = {
+        entry.process.pid
+        for node in cluster.list_all_nodes()
+        for entry in node.all_processes["raylet"]
+    }
     found = []
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit():
             continue
         try:
             title = (folder / "cmdline").read_bytes()
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
-        if title.startswith(b"ray::") and b"Worker" in title.split(b"\0")[0]:
+        if parent in raylets and title.startswith(b"ray::") and b"Worker" in title.split(b"\0")[0]:
             found.append(int(folder.name))
     return sorted(found)
 
@@ -88,16 +95,16 @@ def ray_workers() -> list[int]:
 @pytest.mark.ray
 @pytest.mark.parametrize("phase", ["neighborhoods", "release"])
 def test_a_worker_killed_in_mid_run_changes_no_byte(
-    job, public_bytes, undisturbed, ray_address, phase
+    job, public_bytes, undisturbed, ray_cluster, phase
 ):
     spec = job(
         "killed",
-        f"runtime.address={ray_address}",
+        f"runtime.address={ray_cluster.address}",
         "runtime.workers=2",
         "runtime.partitions=24",
         compare=COMPARE,
     )
-    killer = Killer(phase)
+    killer = Killer(phase, ray_cluster)
     result = jobs.run_job(spec, progress=killer)
     assert killer.killed
     assert public_bytes(spec.output) == undisturbed
