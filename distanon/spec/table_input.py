@@ -62,8 +62,8 @@ class Column(BaseModel):
         type: inferred from the file, and shown, when absent.
         hierarchy: file of a generalization hierarchy: value;level1;level2;…
         order: all values of an ordinal column, lowest first.
-        decimals: digits after the point in the release.
-        domain_bounds: lowest and highest value that the release may hold.
+        decimals: digits after the point in the release, of a quasi_identifier.
+        domain_bounds: lowest and highest value that the release may hold, of a quasi_identifier.
         top_code: values above it are released as this value.
         keep: hmac releases an identifier as a keyed pseudonym instead of dropping it.
         key: env:NAME or file:PATH, the key of the pseudonym.
@@ -94,6 +94,17 @@ class Column(BaseModel):
         if self.numeric_settings and self.declared_type not in (None, AttributeType.NUMERIC):
             names = ", ".join(self.numeric_settings)
             raise refused(f"{names}: only for a numeric column, this one is {self.declared_type}")
+        return self
+
+    @model_validator(mode="after")
+    def _fits_its_role(self) -> Self:
+        is_bounded = self.domain_bounds is not None or self.decimals is not None
+        if is_bounded and self.role is not Role.QUASI_IDENTIFIER:
+            # They would do nothing, and whoever wrote them would rely on them.
+            raise refused(
+                "decimals and domain_bounds are for a quasi_identifier, which a method changes; "
+                f"this one is {self.role} and released as it is (top_code works for every role)"
+            )
         if self.keep is not None and self.role is not Role.IDENTIFIER:
             raise refused(f"keep: hmac is for a column of role identifier, this one is {self.role}")
         if (self.keep is None) != (self.key is None):

@@ -43,6 +43,11 @@ def test_an_order_or_a_hierarchy_implies_the_type(settings, kind):
         ({"type": "nominal", "top_code": 3}, "top_code: only for a numeric column"),
         ({"order": ["a", "b"], "decimals": 2}, "decimals: only for a numeric column"),
         ({"domain_bounds": [3, 3]}, r"expected \[lowest, highest\], found \[3, 3\]"),
+        (
+            {"role": "sensitive", "domain_bounds": [0, 5]},
+            "domain_bounds are for a quasi_identifier",
+        ),
+        ({"role": "insensitive", "decimals": 0}, "this one is insensitive and released as it is"),
         ({"keep": "hmac", "key": "env:KEY"}, "for a column of role identifier"),
         ({"role": "identifier", "keep": "hmac"}, "keep: hmac and its key .* come together"),
         ({"role": "identifier", "key": "env:KEY"}, "keep: hmac and its key .* come together"),
