@@ -37,7 +37,7 @@ def test_each_data_set_of_the_paper_is_compared_with_baselines_and_ablation(name
     spec = load(JOBS / f"{name}.yaml")
     assert list(spec.comparisons()) == [
         "noise (rms: match)",
-        "rbt",
+        "rbt (decimals: full)",
         "nends (variant: attribute)",
         "nends (variant: tuple)",
         "dptpe (rule: reversed)",
