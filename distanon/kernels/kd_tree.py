@@ -177,10 +177,16 @@ def _cut(rows: Any, part: Any, column: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def _ranked(values: Any, rank: int) -> float:
-    """The value of this rank (0 is the least), by quickselect; reorders `values`."""
+    """The value of this rank (0 is the least), by quickselect; reorders `values`.
+
+    Pivots are taken all over: from the middle, values that rise and fall again would take
+    quadratic time. Which one is taken changes nothing but the time.
+    """
     lo, hi = 0, len(values) - 1
+    shuffled = 1
     while lo < hi:
-        pivot = values[(lo + hi) // 2]
+        shuffled = (1_103_515_245 * shuffled + 12_345) % 2**31
+        pivot = values[lo + shuffled % (hi - lo + 1)]
         i, j = lo, hi
         while i <= j:
             while values[i] < pivot:
