@@ -22,6 +22,7 @@ DomainRule = Literal["clip", "reflect", "free"]
 Decimals = Literal["grid", "full"]
 
 _DIGITS = 2  # significant digits of a bound that is taken from the data
+_MOST_DECIMALS = 300  # rounding multiplies by a power of ten, which float64 holds up to 10^308
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +192,8 @@ def _decimals(
 ) -> int:
     """Digits after the point of an attribute's released codes; -1: all that were computed."""
     if attribute.type != AttributeType.NUMERIC:
+        return -1
+    if domain.decimals > _MOST_DECIMALS:
         return -1
     if decimals == "grid" or attribute.decimals is not None:
         return domain.decimals

@@ -72,7 +72,8 @@ def _check_names(names: Sequence[Any], source: str) -> None:
             f"{source}: the name of column {', '.join(places)} is no text; rename it, for "
             "instance with `frame.columns = frame.columns.astype(str)`"
         )
-    twice = [str(place + 1) for place, name in enumerate(names) if Counter(names)[name] > 1]
+    times = Counter(names)
+    twice = [str(place + 1) for place, name in enumerate(names) if times[name] > 1]
     if twice:
         raise InputError(f"{source}: columns {', '.join(twice)} share their name with another")
 

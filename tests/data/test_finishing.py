@@ -126,6 +126,13 @@ def test_small_floats_are_compared_as_they_are_stored():
     assert values == [float(np.float32(0.3))]
 
 
+@pytest.mark.parametrize("rule", ["clip", "reflect", "free"])
+@pytest.mark.parametrize("size", [1e-310, 5e-324])
+def test_numbers_too_small_for_a_grid_stay_as_computed(rule, size):
+    values = [size * number for number in range(40)]
+    assert finish(values, [values[20]], [values[17]], rule=rule)[0] == [values[17]]
+
+
 def test_ordinals_go_to_the_nearest_rank_that_there_is():
     array = pa.array(["lo", "mid", "hi"])
     values, outside = finish(
