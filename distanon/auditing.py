@@ -15,6 +15,9 @@ from distanon.data.streams import Streams
 from distanon.errors import InputError
 from distanon.promises.base import Promise, Verdict
 from distanon.promises.gate import verify as verify_promises
+from distanon.promises.k_anonymity import KAnonymity
+from distanon.promises.l_diversity import LDiversity
+from distanon.promises.t_closeness import TCloseness
 from distanon.runtime.crew import Crew
 from distanon.utility import clustering, information_loss, neighborhoods
 
@@ -89,6 +92,7 @@ def _steps(
     more = 10 if thoroughness.full else 1
     k, draws = thoroughness.k, thoroughness.draws
     return {
+        "classes": lambda: _classes(evidence),
         "identity": lambda: identity.measure(
             evidence,
             crew=crew,
@@ -120,3 +124,28 @@ def _steps(
             evidence, crew=crew, streams=streams, draws=draws * more, blocks=blocks
         ),
     }
+
+
+def _classes(evidence: Evidence) -> list[Measurement]:
+    """The k, and the l and t of each sensitive attribute, that the release has, asked or not."""
+    rows = len(evidence.release)
+    if not rows:
+        return []
+    smallest = KAnonymity(k=2).verify(evidence).measured["k"]
+    result = [Measurement("classes.k", float(smallest), goal="higher", unit="1", n=rows)]
+    names = [attribute.name for attribute in evidence.release.schema.sensitive]
+    asked: list[tuple[str, str, Literal["lower", "higher"], Promise]] = [
+        ("l_distinct", "l", "higher", LDiversity(l=2)),
+        ("l_entropy", "l", "higher", LDiversity(l=2, kind="entropy")),
+        ("t", "t", "lower", TCloseness(t=1.0)),
+    ]
+    for label, figure, goal, promise in asked if names else []:
+        measured = promise.verify(evidence).measured
+        columns = measured.get("columns", {names[0]: measured})
+        for name in names:
+            value = columns[name][figure]
+            known = math.nan if value is None else float(value)
+            result.append(
+                Measurement(f"classes.{label}.{name}", known, goal=goal, unit="1", n=rows)
+            )
+    return result

@@ -65,3 +65,34 @@ def test_generalized_columns_leave_only_what_needs_no_distance(table):
     assert all("'a'" in note for note in notes)
     left_out = [figure for name, figure in figures.items() if name.endswith("not_measured")]
     assert not any(figure.is_public for figure in left_out)  # the words may count rows
+
+
+def test_the_k_l_and_t_that_a_release_has_are_measured_without_being_asked():
+    table = pa.table(
+        {"age": [30, 30, 30, 40, 40, 40], "job": list("abcaab"), "pay": [3, 4, 5, 6, 8, 11]}
+    )
+    schema = Schema(
+        (
+            Attribute("age", Role.QUASI_IDENTIFIER, AttributeType.NUMERIC, pa.int64()),
+            Attribute("job", Role.SENSITIVE, AttributeType.NOMINAL, pa.string()),
+            Attribute("pay", Role.SENSITIVE, AttributeType.NUMERIC, pa.int64()),
+        )
+    )
+    found = measured(Evidence(Dataset(schema, (MemoryPartition(table),))))
+    value = {name: figure.value for name, figure in found.items()}
+    assert value["classes.k"] == 3
+    assert value["classes.l_distinct.job"] == 2
+    # the second class holds a, a, b: its entropy is that of 2/3 and 1/3
+    assert value["classes.l_entropy.job"] == pytest.approx(3 / 2 ** (2 / 3))
+    assert value["classes.l_distinct.pay"] == 3
+    # by hand: shares 1/3 each in the class, 1/2, 1/3 and 1/6 in the whole
+    assert value["classes.t.job"] == pytest.approx(1 / 6)
+    # the lower three of six values: each moves half its mass three places of five
+    assert value["classes.t.pay"] == pytest.approx(0.3)
+    assert all(figure.is_public for figure in found.values())
+
+
+def test_without_sensitive_columns_there_is_k_alone(table):
+    found = measured(Evidence(dataset(table)))
+    assert [name for name in found if name.startswith("classes.")] == ["classes.k"]
+    assert found["classes.k"].value == 1

@@ -11,6 +11,7 @@ from distanon.report import charts
 from distanon.report.summary import Summary
 
 _HEADINGS = {
+    "classes": ("Equivalence classes: what equal rows give away (k, l, t)", "risk"),
     "identity": ("Singling out and linkability: whose record is this?", "risk"),
     "linkage": ("Linkability", "risk"),
     "attribute": ("Inference: what is this person's confidential value?", "risk"),
