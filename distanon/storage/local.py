@@ -72,7 +72,7 @@ class LocalFiles:
                 stream.flush()
                 os.fsync(stream.fileno())
             if create:
-                _link(temporary, target)
+                self._link(temporary, target)
             else:
                 temporary.replace(target)
             _sync_folder(target.parent)
@@ -102,6 +102,29 @@ class LocalFiles:
         """Whether a crash left this file before it was whole."""
         return _TEMPORARY.match(Path(path).name) is not None
 
+    def _link(self, temporary: Path, target: Path) -> None:
+        """Gives the file its name unless that is taken.
+
+        Raises:
+            FileExistsError: it is.
+        """
+        try:
+            os.link(temporary, target)
+        except OSError as error:
+            if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK):
+                raise
+        else:
+            return
+        # No hard links here (FAT, some mounts): exclusive all the same, but for a moment empty.
+        with self._new(target) as stream:
+            try:
+                stream.write(temporary.read_bytes())
+                stream.flush()
+                os.fsync(stream.fileno())
+            except OSError:
+                target.unlink(missing_ok=True)
+                raise
+
     @contextmanager
     def _new(self, path: Path) -> Iterator[BinaryIO]:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL
@@ -113,22 +136,6 @@ class LocalFiles:
         missing = [one for one in (folder, *folder.parents) if not one.exists()]
         for one in reversed(missing):
             one.mkdir(mode=self._folder_mode, exist_ok=True)
-
-
-def _link(temporary: Path, target: Path) -> None:
-    """Gives the file its name unless that is taken.
-
-    Raises:
-        FileExistsError: it is.
-    """
-    try:
-        os.link(temporary, target)
-    except OSError as error:
-        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK):
-            raise
-        # No hard links here (FAT, some mounts): exclusive all the same, but for a moment empty.
-        with target.open("xb") as stream:
-            stream.write(temporary.read_bytes())
 
 
 def _raise(error: OSError) -> None:

@@ -256,6 +256,24 @@ def test_without_hard_links_a_create_is_exclusive_as_well(tmp_path, monkeypatch)
     assert store.write("mark", b"nonce 1", create=True)
     assert not store.write("mark", b"nonce 2", create=True)
     assert store.read("mark") == b"nonce 1"
+    closed = Store(str(tmp_path), private=True)
+    assert closed.write("closed", b"nonce 3", create=True)
+    assert stat.S_IMODE((tmp_path / "closed").stat().st_mode) == 0o600
+
+
+def test_without_hard_links_a_create_that_fails_leaves_the_name_free(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(errno.EPERM, "no links")
+
+    def full(_):
+        if (tmp_path / "mark").exists():
+            raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr(os, "link", refuse)
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StorageError, match="no room"):
+        Store(str(tmp_path)).write("mark", b"nonce", create=True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_settings_hold_no_credentials():
