@@ -25,7 +25,7 @@ from distanon.runtime.crew import SerialCrew
 from distanon.spec import JobSpec
 from distanon.spec.places import contains
 from distanon.spec.table_input import ControlFraction
-from distanon.storage import publishing
+from distanon.storage import leftovers
 from distanon.storage.releases import open_release
 from distanon.storage.staging import read_mapping
 from distanon.storage.store import StorageSettings, Store
@@ -135,7 +135,7 @@ def clean(private: str) -> int:
     Returns:
         How many files there were.
     """
-    return sum(removed.files for removed in publishing.clean(private))
+    return sum(removed.files for removed in leftovers.clean(private))
 
 
 def _opened(table: Any, storage: StorageSettings) -> OpenedTable:

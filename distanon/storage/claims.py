@@ -40,7 +40,12 @@ def holder(output: Store, mark: str = CLAIM) -> str | None:
         nonce = str(json.loads(output.read(mark))["attempt"])
     except (ValueError, KeyError, TypeError):
         return ""
-    return nonce if _NONCE.match(nonce) else ""
+    return nonce if is_nonce(nonce) else ""
+
+
+def is_nonce(text: str) -> bool:
+    """Whether a text can name an attempt."""
+    return bool(_NONCE.match(text))
 
 
 def mark_content(nonce: str) -> bytes:

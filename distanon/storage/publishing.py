@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
@@ -25,24 +24,16 @@ from distanon.data.release import Release
 from distanon.data.schema import Schema
 from distanon.data.table import Dataset
 from distanon.errors import DistanonError, OutputExistsError
-from distanon.storage import claims, staging
+from distanon.storage import claims, leftovers, staging
 from distanon.storage.formats import OutputFormat
+from distanon.storage.leftovers import STAGING
 from distanon.storage.liveness import RECORD, Heartbeat, Life, read_life
 from distanon.storage.places import check_disjoint
+from distanon.storage.scratch import StoreScratch
 from distanon.storage.staging import Manifest
 from distanon.storage.store import StorageSettings, Store
 
 _PUBLISHED = "published.json"
-_STAGING = "staging"
-_CHECKPOINT = "checkpoint"
-
-
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """Something that `clean` took away: where it was and how many files."""
-
-    place: str
-    files: int
 
 
 class Attempt:
@@ -58,7 +49,7 @@ class Attempt:
         self.nonce = nonce
         self.output = output.while_running()
         self.private = private.while_running()
-        self._folder = self.private.child(f"{_STAGING}/{nonce}")
+        self._folder = self.private.child(f"{STAGING}/{nonce}")
         self._heartbeat: Heartbeat | None = None
         self._manifest: Manifest | None = None
 
@@ -74,14 +65,15 @@ class Attempt:
         check_disjoint(output, private)
         public, hidden = _stores(output, private, settings)
         hidden.make_parent()
-        _remove_dead(hidden)
-        if _attempts(hidden):
-            raise OutputExistsError(
-                f"{hidden.url}: a run with this private prefix is under way; wait for it, or give "
-                "this one a prefix (or --run-id) of its own"
-            )
+        leftovers.remove_dead(hidden)
+        if leftovers.attempts(hidden):
+            raise _under_way(hidden)
         attempt = cls(public, hidden, secrets.token_hex(16))
         attempt._live(hidden)
+        # Of those that began at the same moment each sees the others now.
+        if leftovers.attempts(hidden) != [attempt.nonce]:
+            attempt._withdraw()
+            raise _under_way(hidden)
         return attempt
 
     @classmethod
@@ -91,17 +83,21 @@ class Attempt:
         """The attempt of this private prefix that has published already; None where none has.
 
         What it had still to do after `_SUCCESS` (its claim) is done.
+
+        Raises:
+            OutputExistsError: it is alive, and still at it.
         """
         public, hidden = _stores(output, private, settings)
         nonce = claims.holder(public, claims.SUCCESS)
         if not nonce or not _is_known(hidden, nonce):
             return None
+        life = read_life(hidden.child(f"{STAGING}/{nonce}"))
+        if life is not None and life.is_live:
+            raise _under_way(hidden)
         attempt = cls(public, hidden, nonce)
         attempt._manifest = staging.staged_manifest(attempt._folder)
         if claims.holder(public) == nonce:
             public.delete(claims.CLAIM)
-        if attempt._manifest is not None:
-            attempt._live(hidden)
         return attempt
 
     @property
@@ -178,14 +174,13 @@ class Attempt:
 
     def cleanup(self) -> None:
         """Deletes staging and checkpoint, which hold what nobody needs after `_SUCCESS`."""
-        if self._heartbeat is not None:
-            self._heartbeat.stop()
-            self._heartbeat = None
-        self.private.delete_all(_CHECKPOINT)
-        _delete_attempt(self.private, self.nonce)
+        StoreScratch.discard(self.private)
+        self._withdraw()
         self._manifest = None
 
     def __enter__(self) -> Self:
+        if self._heartbeat is None and self._manifest is not None:
+            self._live(self.private)  # resumed
         return self
 
     def __exit__(
@@ -205,9 +200,16 @@ class Attempt:
 
     def _live(self, private: Store) -> None:
         """Begins to give signs of life; the first is written as part of opening the place."""
-        folder = private.child(f"{_STAGING}/{self.nonce}")
+        folder = private.child(f"{STAGING}/{self.nonce}")
         self._heartbeat = Heartbeat(folder, Life.of_this_process(self.output.url))
         self._heartbeat.start()
+
+    def _withdraw(self) -> None:
+        """Ends the signs of life and deletes what is staged."""
+        if self._heartbeat is not None:
+            self._heartbeat.stop()
+            self._heartbeat = None
+        leftovers.delete_attempt(self.private, self.nonce)
 
     def _staged(self) -> Manifest:
         if self._manifest is None:
@@ -249,79 +251,19 @@ def check_output(
         claims.probe(place, secrets.token_hex(16))
 
 
-def clean(private: str, settings: StorageSettings | None = None) -> list[Removed]:
-    """Removes what abandoned attempts left: their files, claims and partial releases.
-
-    Those of live runs stay. A run whose checkpoint goes can't be resumed any more.
-
-    Args:
-        private: a private prefix, or a folder of several.
-        settings: of the storage.
-
-    Returns:
-        What was removed.
-    """
-    top = Store(private, settings or StorageSettings(), private=True)
-    names = [entry.name.split("/") for entry in top.list(leftovers=True)]
-    runs = {
-        "/".join(name[: name.index(part)])
-        for name in names
-        for part in (_STAGING, _CHECKPOINT)
-        if part in name
-    }
-    removed: list[Removed] = []
-    for run in sorted(runs):
-        place = top.child(run) if run else top
-        removed += _remove_dead(place)
-        if not _attempts(place):
-            files = place.delete_all(_CHECKPOINT)
-            if files:
-                removed.append(Removed(place.place(_CHECKPOINT), files))
-    return removed
-
-
 def _stores(output: str, private: str, settings: StorageSettings | None) -> tuple[Store, Store]:
     settings = settings or StorageSettings()
     return Store(output, settings), Store(private, settings, private=True)
 
 
-def _is_known(private: Store, nonce: str) -> bool:
-    return (
-        private.exists(f"{_STAGING}/{nonce}/{RECORD}")
-        or claims.holder(private, _PUBLISHED) == nonce
+def _under_way(private: Store) -> OutputExistsError:
+    return OutputExistsError(
+        f"{private.url}: a run with this private prefix is under way; wait for it, or give this "
+        "one a prefix (or --run-id) of its own"
     )
 
 
-def _attempts(private: Store) -> list[str]:
-    """The nonces below staging."""
-    return sorted({entry.name.split("/")[1] for entry in private.list(_STAGING, leftovers=True)})
-
-
-def _remove_dead(private: Store) -> list[Removed]:
-    removed = []
-    for nonce in _attempts(private):
-        life = read_life(private.child(f"{_STAGING}/{nonce}"))
-        if life is not None:
-            if life.is_live:
-                continue
-            output = Store(life.output, private.settings)
-            if claims.holder(output) == nonce:
-                claims.release_dead_claim(output, private, nonce)
-                removed.append(Removed(output.place(claims.CLAIM), 1))
-        files = _delete_attempt(private, nonce)
-        removed.append(Removed(private.place(f"{_STAGING}/{nonce}"), files))
-    return removed
-
-
-def _delete_attempt(private: Store, nonce: str) -> int:
-    """Deletes an attempt's files, and last the record by which others know it."""
-    folder = private.child(f"{_STAGING}/{nonce}")
-    names = [entry.name for entry in folder.list(leftovers=True)]
-    for name in names:
-        if name != RECORD:
-            folder.delete(name)
-    folder.delete(RECORD)
-    folder.delete_all()
-    if not _attempts(private):
-        private.delete_all(_STAGING)
-    return len(names)
+def _is_known(private: Store, nonce: str) -> bool:
+    return (
+        private.exists(f"{STAGING}/{nonce}/{RECORD}") or claims.holder(private, _PUBLISHED) == nonce
+    )

@@ -18,7 +18,9 @@ from distanon.errors import ResumeError
 from distanon.storage.partitions import ParquetPartition, ParquetRange
 from distanon.storage.store import Store
 
-_HEADER = "HEADER.json"
+CHECKPOINT = "checkpoint"
+HEADER = "HEADER.json"
+
 _TYPES = b"distanon.types"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=-]+")
 
@@ -45,9 +47,9 @@ class StoreScratch:
         Raises:
             ResumeError: the checkpoint was made from something else; says from what.
         """
-        folder = private.child("checkpoint")
-        if folder.exists(_HEADER):
-            known = json.loads(folder.read(_HEADER))
+        folder = private.child(CHECKPOINT)
+        if folder.exists(HEADER):
+            known = json.loads(folder.read(HEADER))
             differing = sorted(
                 name for name in {*known, *digests} if known.get(name) != digests.get(name)
             )
@@ -58,8 +60,24 @@ class StoreScratch:
                     "it with `distanon clean`"
                 )
         else:
-            folder.write(_HEADER, json.dumps(dict(digests), indent=2, sort_keys=True).encode())
+            folder.write(HEADER, json.dumps(dict(digests), indent=2, sort_keys=True).encode())
         return cls(folder.while_running())
+
+    @staticmethod
+    def discard(private: Store) -> int:
+        """Deletes the checkpoint of a run.
+
+        What says whose the tables are goes last: without it others would take them for theirs.
+
+        Returns:
+            How many files there were.
+        """
+        folder = private.child(CHECKPOINT)
+        names = [entry.name for entry in folder.list(leftovers=True)]
+        for name in sorted(names, key=lambda name: name == HEADER):
+            folder.delete(name)
+        private.delete_all(CHECKPOINT)
+        return len(names)
 
     def find(self, name: str) -> Partition | None:
         """The table of this name, if an earlier attempt or another worker finished it."""

@@ -16,10 +16,11 @@ from distanon.data.release import Release
 from distanon.data.schema import SOURCE, Attribute, AttributeType, Role, Schema
 from distanon.data.table import cut
 from distanon.errors import AccessError, InputError, OutputExistsError, SpecError, StorageError
-from distanon.storage import remote, staging
+from distanon.storage import leftovers, remote, staging
 from distanon.storage.claims import holder
+from distanon.storage.leftovers import clean
 from distanon.storage.liveness import read_life, write_life
-from distanon.storage.publishing import Attempt, check_output, clean
+from distanon.storage.publishing import Attempt, check_output
 from distanon.storage.releases import open_release, read_document
 from distanon.storage.store import StorageSettings, Store
 
@@ -265,6 +266,48 @@ def test_a_second_process_of_a_live_run_is_refused_and_takes_nothing(places):
     first.publish({})
     first.cleanup()
     assert values(places[0]) == list(range(20))
+
+
+def test_of_attempts_that_begin_at_the_same_moment_at_most_one_goes_on(places):
+    together, looks = threading.Barrier(2), threading.local()
+    look = leftovers.attempts
+
+    def looked(private):
+        found = look(private)
+        looks.count = getattr(looks, "count", 0) + 1
+        if looks.count == 2:  # the first look of each removes what is dead
+            together.wait(30)
+        return found
+
+    def begun(_):
+        try:
+            return Attempt.begin(*places)
+        except OutputExistsError:
+            return None
+
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(2) as pool:
+        patch.setattr(leftovers, "attempts", looked)
+        left = [one for one in pool.map(begun, range(2)) if one]
+    assert len(left) <= 1
+    assert look(Store(places[1])) == [one.nonce for one in left]
+    for one in left:
+        one.cleanup()
+    publish(places)
+
+
+def test_a_published_run_that_is_still_being_measured_is_not_resumed(places):
+    with Attempt.begin(*places) as first:
+        first.stage(release())
+        first.publish({})
+        with pytest.raises(OutputExistsError, match="under way"):
+            Attempt.resume(*places)
+        assert first.read_back(SCHEMA)[1].tolist() == list(range(20))
+    unused = Attempt.resume(*places)
+    with Attempt.resume(*places) as again:  # only who enters is alive
+        assert unused.nonce == again.nonce
+        with pytest.raises(OutputExistsError, match="under way"):
+            Attempt.resume(*places)
+        again.cleanup()
 
 
 def test_what_was_published_before_a_crash_is_found_and_finished(places, monkeypatch):

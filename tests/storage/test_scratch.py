@@ -63,3 +63,26 @@ def test_a_checkpoint_of_something_else_is_refused_by_name(tmp_path, name):
     StoreScratch.open(Store(str(tmp_path)), DIGESTS)
     with pytest.raises(ResumeError, match=f"belongs to another {name};"):
         StoreScratch.open(Store(str(tmp_path)), DIGESTS | {name: "other"})
+
+
+def test_a_checkpoint_that_was_discarded_in_part_still_says_whose_it_is(tmp_path, monkeypatch):
+    private = Store(str(tmp_path))
+    scratch = StoreScratch.open(private, DIGESTS)
+    for name in ("A", "a", "z"):
+        scratch.write(name, pa.table({"x": [1]}))
+    delete, deleted = Store.delete, []
+
+    def dying(self, name):
+        if len(deleted) == 3:
+            raise KeyboardInterrupt
+        delete(self, name)
+        deleted.append(name)
+
+    monkeypatch.setattr(Store, "delete", dying)
+    with pytest.raises(KeyboardInterrupt):
+        StoreScratch.discard(private)
+    monkeypatch.undo()
+    with pytest.raises(ResumeError):
+        StoreScratch.open(private, DIGESTS | {"input": "other"})
+    assert StoreScratch.discard(private) == 1
+    assert private.list(leftovers=True) == []
