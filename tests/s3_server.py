@@ -184,13 +184,24 @@ class S3Server:
             try:
                 urllib.request.urlopen(self.endpoint, timeout=2)
             except urllib.error.HTTPError as answer:
-                if answer.code == 403:
+                if answer.code == 403 and self._holds():
                     return
             except OSError:
                 pass
             time.sleep(0.2)
         message = f"the S3 server did not start; its log is {self.folder / 'weed.log'}"
         raise RuntimeError(message)
+
+
+    def _holds(self) -> bool:
+        """Whether what is written can be read: the gate opens before the volumes are there."""
+        try:
+            client = self._client()
+            client.mkdirs("ready", exist_ok=True)
+            client.pipe_file("ready/probe", b"?")
+            return bool(client.cat_file("ready/probe") == b"?")
+        except OSError:
+            return False
 
 
 def _entry(identity: Identity) -> dict[str, object]:

@@ -34,10 +34,11 @@ _OURS = re.compile(
 
 def holder(output: Store, mark: str = CLAIM) -> str | None:
     """The nonce in `_CLAIM` or `_SUCCESS`; None where there is none, "" where it is not ours."""
-    if not output.exists(mark):
+    content = output.peek(mark)
+    if content is None:
         return None
     try:
-        nonce = str(json.loads(output.read(mark))["attempt"])
+        nonce = str(json.loads(content)["attempt"])
     except (ValueError, KeyError, TypeError):
         return ""
     return nonce if is_nonce(nonce) else ""

@@ -62,9 +62,8 @@ class Life:
 
 def read_life(folder: Store) -> Life | None:
     """What the attempt in this folder says of itself; None where it says nothing."""
-    if not folder.exists(RECORD):
-        return None
-    return Life(**json.loads(folder.read(RECORD)))
+    content = folder.peek(RECORD)
+    return None if content is None else Life(**json.loads(content))
 
 
 def write_life(folder: Store, life: Life) -> None:

@@ -135,9 +135,11 @@ class RemoteFiles:
             except Exception as error:
                 if not is_taken(error):
                     raise
-                if self.info(path) is not None:
+                try:
                     return self.read(path) == content
-                # Refused for another writer who has not finished, or failed: try again.
+                except FileNotFoundError:
+                    # Refused for another writer who has not finished, or failed: try again.
+                    continue
             else:
                 return True
         return False

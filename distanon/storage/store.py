@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from distanon.errors import AccessError
 from distanon.storage.entry import Entry
-from distanon.storage.faults import explained
+from distanon.storage.faults import code_of, explained
 from distanon.storage.local import LocalFiles
 from distanon.storage.remote import RemoteFiles
 
@@ -113,6 +113,16 @@ class Store:
         with self._at(name, "read") as (files, path):
             return files.read(path)
 
+    def peek(self, name: str) -> bytes | None:
+        """All bytes of a file that others may take away at any time; None where it is not."""
+        with self._at(name, "read") as (files, path):
+            try:
+                return files.read(path)
+            except (FileNotFoundError, NotADirectoryError) as error:
+                if code_of(error) == "NoSuchBucket":
+                    raise
+                return None
+
     def find(self, name: str = "") -> Entry | None:
         """What is there: a file, a folder, or nothing."""
         with self._at(name, "read") as (files, path):
@@ -163,8 +173,9 @@ class Store:
         with self._at(name, "write") as (files, path):
             if isinstance(files, RemoteFiles):
                 return files.write(path, content, create=create)
-            written = files.produce(path, lambda out: _pour(content, out), create=create)
-            return written or files.read(path) == content
+            if files.produce(path, lambda out: _pour(content, out), create=create):
+                return True
+        return self.peek(name) == content
 
     def write_with(self, name: str, produce: Callable[[BinaryIO], None]) -> Written:
         """Writes a large file: `produce` fills a local temporary one, which is put in one step.

@@ -49,7 +49,7 @@ def start(tmp_path, name, **variables):
     (tmp_path / name).mkdir()
     script = tmp_path / name / "script.py"
     script.write_text(RUN)
-    pins = worker_environment(1)
+    pins = worker_environment(1).keys() - {"NUMBA_CACHE_DIR"}  # that is for all processes
     kept = {k: v for k, v in os.environ.items() if not k.startswith("RAY_") and k not in pins}
     return subprocess.Popen(
         [sys.executable, script],

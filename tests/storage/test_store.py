@@ -455,3 +455,10 @@ def test_repeating_has_an_end(s3_environment, bucket, fault_proxy, monkeypatch):
     with pytest.raises(StorageError, match=r"could not be reached.*distanon resume"):
         store.while_running().write("d", b"1")
     assert len(proxy.log) <= 2 * 2 * 3  # aiohttp asks twice where a connection drops at once
+
+
+def test_a_file_that_may_go_at_any_time_is_peeked_at(place):
+    store = Store(place)
+    assert store.peek("mark") is None
+    store.write("mark", b"here")
+    assert store.peek("mark") == b"here"
