@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from distanon.attacks import identity, inversion
+from distanon.data.classes import equivalence_classes
 from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement
+from distanon.data.schema import Role
 from distanon.data.streams import Streams
 from distanon.errors import InputError
 from distanon.promises.base import Promise, Verdict
@@ -132,7 +134,10 @@ def _classes(evidence: Evidence) -> list[Measurement]:
     if not rows:
         return []
     smallest = KAnonymity(k=2).verify(evidence).measured["k"]
-    result = [Measurement("classes.k", float(smallest), goal="higher", unit="1", n=rows)]
+    result = [
+        Measurement("classes.k", float(smallest), goal="higher", unit="1", n=rows),
+        *_unique_rows(evidence),
+    ]
     names = [attribute.name for attribute in evidence.release.schema.sensitive]
     asked: list[tuple[str, str, Literal["lower", "higher"], Promise]] = [
         ("l_distinct", "l", "higher", LDiversity(l=2)),
@@ -149,3 +154,18 @@ def _classes(evidence: Evidence) -> list[Measurement]:
                 Measurement(f"classes.{label}.{name}", known, goal=goal, unit="1", n=rows)
             )
     return result
+
+
+def _unique_rows(evidence: Evidence) -> list[Measurement]:
+    """Shares of rows that no other row equals, in what an intruder may know and in what is kept."""
+    rows = len(evidence.release)
+    kept = [column.name for column in evidence.release.schema.with_role(Role.INSENSITIVE)]
+    known = {"classes.unique_rows": evidence.classes}
+    if kept:
+        columns = [*evidence.quasi_identifiers, *kept]
+        classes = equivalence_classes(evidence.release_table, columns)
+        known["classes.unique_rows_with_kept"] = classes
+    return [
+        Measurement(name, int((classes.sizes == 1).sum()) / rows, goal="lower", n=rows)
+        for name, classes in known.items()
+    ]

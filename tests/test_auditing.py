@@ -94,5 +94,21 @@ def test_the_k_l_and_t_that_a_release_has_are_measured_without_being_asked():
 
 def test_without_sensitive_columns_there_is_k_alone(table):
     found = measured(Evidence(dataset(table)))
-    assert [name for name in found if name.startswith("classes.")] == ["classes.k"]
+    assert [name for name in found if name.startswith("classes.")] == [
+        "classes.k",
+        "classes.unique_rows",
+    ]
     assert found["classes.k"].value == 1
+
+
+def test_kept_columns_count_for_what_makes_a_row_unique():
+    table = pa.table({"age": [30, 30, 30, 40], "note": ["a", "b", "b", "c"]})
+    schema = Schema(
+        (
+            Attribute("age", Role.QUASI_IDENTIFIER, AttributeType.NUMERIC, pa.int64()),
+            Attribute("note", Role.INSENSITIVE, AttributeType.NOMINAL, pa.string()),
+        )
+    )
+    found = measured(Evidence(Dataset(schema, (MemoryPartition(table),))))
+    assert found["classes.unique_rows"].value == 0.25
+    assert found["classes.unique_rows_with_kept"].value == 0.5
