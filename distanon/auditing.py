@@ -123,7 +123,7 @@ def _steps(
             blocks=blocks,
         ),
         "inversion": lambda: inversion.measure(
-            evidence, crew=crew, streams=streams, draws=draws * more, blocks=blocks
+            evidence, crew=crew, streams=streams, draws=draws * more
         ),
     }
 

@@ -48,7 +48,6 @@ def measure(
     streams: Streams,
     draws: int = 10,
     targets: int = TARGETS,
-    blocks: int = 8,
 ) -> list[Measurement]:
     """Shares of numeric values that are recovered within 1 % of their column's range.
 
@@ -59,13 +58,11 @@ def measure(
         streams: draws the known records.
         draws: how often known records are drawn.
         targets: how many records are to be recovered at most.
-        blocks: not used; every attack takes it.
 
     Returns:
         With d + 1 known records, with 4 (d + 1) (rounded values need more), and the share of
         released values that are as near by themselves: what no attack is needed for.
     """
-    del blocks
     if evidence.original is None or evidence.sources is None:
         return []
     names = ("inversion.known_sample", "inversion.known_more", "inversion.as_released")

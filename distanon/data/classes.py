@@ -65,7 +65,7 @@ class Classes:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class ClassSizes:
     """How large classes are, for the certificate; without classes all are 0.
 
     Attributes:
@@ -99,11 +99,6 @@ def equivalence_classes(table: pa.Table, columns: Sequence[str]) -> Classes:
         key = key * count + column.code_of
         radix *= max(count, 1)
     return partition_of(key)
-
-
-def refine(classes: Classes, codes: Codes) -> Classes:
-    """The classes, cut further by the values of one more column."""
-    return partition_of(classes.class_of * max(len(codes.values), 1) + codes.code_of)
 
 
 def partition_of(key: NDArray[np.int64]) -> Classes:
@@ -154,13 +149,13 @@ def is_text(kind: pa.DataType) -> bool:
     )
 
 
-def summary(classes: Classes) -> Summary:
+def class_sizes(classes: Classes) -> ClassSizes:
     """Count, smallest, median and largest of the class sizes."""
     if len(classes) == 0:
-        return Summary(0, 0, 0, 0, 0)
+        return ClassSizes(0, 0, 0, 0, 0)
     sizes = np.sort(classes.sizes)
     median = int(sizes[(len(sizes) - 1) // 2])
-    return Summary(len(sizes), int(sizes.sum()), int(sizes[0]), median, int(sizes[-1]))
+    return ClassSizes(len(sizes), int(sizes.sum()), int(sizes[0]), median, int(sizes[-1]))
 
 
 def equal_rows(left: pa.Table, right: pa.Table, columns: Sequence[str]) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ from distanon.data.attribute_domain import AttributeDomain
 from distanon.data.faults import Fault, Locate, join, refuse
 from distanon.data.ports import Partition
 from distanon.data.schema import AttributeType, Schema
-from distanon.data.summary import TOO_WIDE, Summary, digit_faults, examine, examined
+from distanon.data.summary import TOO_WIDE, PartitionSummary, digit_faults, examine, examined
 from distanon.data.table import Dataset
 from distanon.errors import InputError
 
@@ -118,7 +118,7 @@ def check_types(schema: Schema, source: str) -> None:
 
 
 def _joined(
-    summaries: Sequence[Summary], schema: Schema, source: str, locate: Locate | None = None
+    summaries: Sequence[PartitionSummary], schema: Schema, source: str, locate: Locate | None = None
 ) -> Domain:
     faults = join(fault for part in summaries for fault in part.faults)
     refuse(faults + digit_faults(summaries), source, locate)

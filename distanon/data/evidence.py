@@ -136,18 +136,6 @@ class Evidence:
         space = self._analyst_space
         return space.embed(space.encode(self._release_columns))
 
-    def aligned(self) -> NDArray[np.float64]:
-        """The original values behind each release row, in release order, shape (rows, q).
-
-        Raises:
-            InputError: there is no original, or the sources are not known.
-        """
-        if self.sources is None:
-            raise InputError(
-                f"{self.release.source}: the source of each row is needed, and is not known"
-            )
-        return self.original_values[self.sources]
-
     @property
     def _original(self) -> Dataset:
         if self.original is None:

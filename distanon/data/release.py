@@ -75,18 +75,6 @@ def publishable_schema(schema: Schema) -> Schema:
     return Schema(tuple(_published(attribute) for attribute in schema.published))
 
 
-def reduce_dictionaries(table: pa.Table) -> pa.Table:
-    """A table whose dictionaries hold exactly the values that its own rows use, sorted.
-
-    Slices of a table keep the whole table's dictionaries: cut first, then call this.
-    """
-    columns = [
-        _reduced(column) if pa.types.is_dictionary(column.type) else column
-        for column in table.columns
-    ]
-    return pa.table(columns, names=table.column_names)
-
-
 def sort_for_release(table: pa.Table) -> tuple[pa.Table, NDArray[np.int64]]:
     """Sorts rows by their published columns, so that their order says nothing.
 

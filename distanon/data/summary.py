@@ -36,7 +36,7 @@ class Digits:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class PartitionSummary:
     """One partition's domains by column, its faults, and its text that reads as numbers."""
 
     attributes: Mapping[str, AttributeDomain]
@@ -51,7 +51,7 @@ def examined(schema: Schema) -> tuple[Attribute, ...]:
     return tuple(attribute for attribute in schema if attribute.role in roles)
 
 
-def examine(partition: Partition, schema: Schema) -> Summary:
+def examine(partition: Partition, schema: Schema) -> PartitionSummary:
     """Reads a partition once and says all that is found."""
     attributes = examined(schema)
     table = partition.read([attribute.name for attribute in attributes])
@@ -69,10 +69,10 @@ def examine(partition: Partition, schema: Schema) -> Summary:
                 digits[attribute.name] = _digits(values, partition.start)
         domains[attribute.name] = domain
         faults.extend(found)
-    return Summary(domains, partition.stop - partition.start, tuple(faults), digits)
+    return PartitionSummary(domains, partition.stop - partition.start, tuple(faults), digits)
 
 
-def digit_faults(summaries: Sequence[Summary]) -> list[Fault]:
+def digit_faults(summaries: Sequence[PartitionSummary]) -> list[Fault]:
     """Inferred text of which at least nine cells in ten, but not all, are numbers."""
     faults = []
     for name in summaries[0].digits:

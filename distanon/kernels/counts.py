@@ -64,13 +64,6 @@ class Counts:
             keys // width, keys % width, counts.astype(np.int64), n_classes, n_values
         )
 
-    @staticmethod
-    def from_matrix(matrix: NDArray[np.int64]) -> Counts:
-        """From a matrix of counts, classes × values."""
-        classes, values = np.nonzero(matrix)
-        counts = matrix[classes, values].astype(np.int64)
-        return from_triplets(classes, values, counts, *matrix.shape)
-
     def __len__(self) -> int:
         return len(self.totals)
 

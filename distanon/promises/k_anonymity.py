@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from distanon.data.classes import Classes, equivalence_classes, summary
+from distanon.data.classes import Classes, class_sizes, equivalence_classes
 from distanon.data.evidence import Evidence
 from distanon.data.schema import Role
 from distanon.kernels.counts import Counts
@@ -42,7 +42,7 @@ class KAnonymity(Promise):
         people, verified_from = self._people(evidence)
         counts = classes.sizes if people is None else _people_of(classes, people)
         too_small = counts < self.k
-        sizes = summary(classes)
+        sizes = class_sizes(classes)
         measured: dict[str, Any] = {
             "k": int(counts.min()) if len(counts) else None,
             "counted": "rows" if people is None else "people",

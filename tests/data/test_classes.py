@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from distanon.data.classes import (
-    Summary,
+    ClassSizes,
+    class_sizes,
     encode,
     equal_rows,
     equivalence_classes,
     partition_of,
-    refine,
-    summary,
 )
 
 CELLS = {
@@ -141,16 +140,10 @@ def test_without_columns_all_records_are_one_class():
     assert len(equivalence_classes(table.slice(0, 0), [])) == 0
 
 
-def test_refining_equals_classes_over_one_more_column():
-    table = pa.table({"x": [1, 1, 2, 1, 2], "y": ["a", "b", "a", "a", None]})
-    refined = refine(equivalence_classes(table, ["x"]), encode(table.column("y")))
-    assert (refined.class_of == equivalence_classes(table, ["x", "y"]).class_of).all()
-
-
 def test_summary_of_sizes():
     classes = partition_of(np.array([7, 7, 7, 1, 1, 5, 7, 2, 2]))
-    assert summary(classes) == Summary(4, 9, 1, 2, 4)
-    assert summary(partition_of(np.empty(0, np.int64))) == Summary(0, 0, 0, 0, 0)
+    assert class_sizes(classes) == ClassSizes(4, 9, 1, 2, 4)
+    assert class_sizes(partition_of(np.empty(0, np.int64))) == ClassSizes(0, 0, 0, 0, 0)
 
 
 @pytest.mark.parametrize(

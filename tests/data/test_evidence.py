@@ -72,8 +72,6 @@ def test_a_release_of_no_rows_has_no_sources_to_check():
 def test_without_an_original_its_values_are_refused_with_the_reason():
     with pytest.raises(InputError, match="the original is needed"):
         _ = Evidence(RELEASE).original_table
-    with pytest.raises(InputError, match="source of each row is needed"):
-        Evidence(RELEASE, ORIGINAL).aligned()
 
 
 def test_generalized_text_has_classes_but_no_distances():
@@ -108,11 +106,6 @@ def test_the_analyst_scales_by_the_release_alone():
     assert (alone.release_points == evidence.analyst_points).all()
 
 
-def test_aligned_originals_stand_beside_their_release_rows():
-    evidence = Evidence(RELEASE, ORIGINAL, SOURCES)
-    assert evidence.aligned()[:, 0].tolist() == [0.0, 5.0, 10.0]
-
-
 def test_a_domain_that_is_given_is_not_scanned_again():
     wide = dataset(x=[0.0, 100.0], city=["a", "b"], s=["u", "v"])
     domain = scan(wide)
@@ -126,7 +119,7 @@ def test_integers_that_became_floats_still_compare():
     original = dataset(x=[1, 2, 4])
     evidence = Evidence(dataset(x=[1.5, 2.0, 3.0]), original, np.arange(3))
     assert evidence.release_values[:, 0].tolist() == [1.5, 2.0, 3.0]
-    assert (evidence.aligned()[:, 0] - evidence.release_values[:, 0]).tolist() == [-0.5, 0.0, 1.0]
+    assert evidence.original_values[:, 0].tolist() == [1.0, 2.0, 4.0]
 
 
 def test_sensitive_columns_make_no_classes():
@@ -162,7 +155,6 @@ def test_another_release_of_the_same_originals_reads_these_no_second_time():
     fresh = Evidence(other, ORIGINAL, np.array([2, 1, 0]))
     for name in ("original_values", "original_points", "release_points", "analyst_points"):
         np.testing.assert_array_equal(getattr(second, name), getattr(fresh, name))
-    np.testing.assert_array_equal(second.aligned(), fresh.aligned())
     assert second.classes.sizes.tolist() == [1, 1, 1]
     second_reads = [part.reads for part in parts]
     assert max(b - a for a, b in zip(reads, second_reads, strict=True)) <= 1  # a scan of the domain

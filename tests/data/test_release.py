@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from distanon.data.release import (
     publishable,
     publishable_schema,
-    reduce_dictionaries,
     sort_for_release,
 )
 from distanon.data.schema import SOURCE, Attribute, AttributeType, Role, Schema
@@ -166,7 +165,7 @@ def test_dictionaries_are_cut_to_used_values_sorted():
     found = publishable(table, schema_of(table)).column("x").combine_chunks()
     assert found.dictionary.to_pylist() == ["a", "b"]
     assert found.to_pylist() == ["b", "a", None, "b"]
-    assert b"planted" not in serialized(reduce_dictionaries(table))
+    assert b"planted" not in serialized(publishable(table, schema_of(table)))
 
 
 def test_dictionaries_with_repeated_values_and_their_own_nulls_are_mended():
@@ -187,7 +186,8 @@ def test_indices_grow_when_joined_dictionaries_need_it():
         )
         for start in (0, 100)
     ]
-    found = reduce_dictionaries(pa.table({"x": pa.chunked_array(chunks)})).column("x")
+    table = with_source(x=pa.chunked_array(chunks))
+    found = publishable(table, schema_of(table)).column("x")
     assert found.type == pa.dictionary(pa.int32(), pa.string())
     assert found.to_pylist() == [f"{i:03}" for i in range(200)]
 
