@@ -54,6 +54,8 @@ class Method(BaseModel):
     """What it does not protect, one line."""
     keeps: ClassVar[frozenset[str]]
     """Names of the promises that the method can be asked for."""
+    keeps_bounds: ClassVar[bool] = True
+    """Whether released numbers can be held within a column's `domain_bounds`."""
 
     def default_promises(self) -> Mapping[str, Promise]:
         """What is promised where the spec says nothing (contract.md, section 2)."""

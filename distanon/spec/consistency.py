@@ -26,6 +26,7 @@ def faults_between(parts: Mapping[str, Any]) -> Iterator[Fault]:
     yield from _input_faults(parts)
     yield from _place_faults(parts)
     yield from _promise_faults(parts)
+    yield from _bounds_faults(parts)
     yield from _comparison_faults(parts)
 
 
@@ -94,6 +95,20 @@ def _promise_faults(parts: Mapping[str, Any]) -> Iterator[Fault]:
             yield (
                 ("promises", name, parameter),
                 f"found {of_promise}, but method.{parameter} is {of_method}; they must agree",
+            )
+
+
+def _bounds_faults(parts: Mapping[str, Any]) -> Iterator[Fault]:
+    """Bounds that the release would not keep; compared methods are never published."""
+    method, table = parts.get("method"), getattr(parts.get("input"), "table", None)
+    if not isinstance(method, Method) or method.keeps_bounds or table is None:
+        return
+    for name, column in table.columns.items():
+        if column.domain_bounds is not None:
+            yield (
+                ("input", "table", "columns", name, "domain_bounds"),
+                f"{method.name} moves values out of any bounds; leave them out, or choose "
+                "another method",
             )
 
 

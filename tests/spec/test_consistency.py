@@ -118,6 +118,16 @@ def test_a_promise_may_state_what_the_method_leaves_open():
     assert faults(method=Grouping(k=3), promises=promises(l_diversity={"l": 4})) == []
 
 
+def test_bounds_that_a_rotation_would_leave_are_refused_for_the_release_alone():
+    column = {"role": "quasi_identifier", "domain_bounds": [0, 9]}
+    bounded = InputPart(table=TableInput(path="builtin:magic", columns={"fSize": column}))
+    ((where, found),) = faults(input=bounded, method=METHODS["rbt"]())
+    assert where == ("input", "table", "columns", "fSize", "domain_bounds")
+    assert "rbt moves values out of any bounds" in found
+    dptpe = METHODS["dptpe"](k=3)
+    assert faults(input=bounded, method=dptpe, compare=(METHODS["rbt"](),)) == []
+
+
 def test_a_method_compared_with_itself_is_refused():
     rbt, nends = METHODS["rbt"](), METHODS["nends"]()
     found = faults(method=rbt, compare=(nends, rbt, nends))

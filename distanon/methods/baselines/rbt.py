@@ -46,6 +46,7 @@ class RBT(Method):
         "ordinal attributes are released unchanged"
     )
     keeps: ClassVar[frozenset[str]] = frozenset({"unchanged", "linkage"})
+    keeps_bounds: ClassVar[bool] = False  # a rotation leaves them; clipped, it keeps no distance
 
     name: Literal["rbt"] = "rbt"
     threshold: Threshold | tuple[Threshold, Threshold] = Field(
