@@ -114,6 +114,8 @@ class Dataset:
             names = [attribute.name for attribute in self.schema] if columns is None else columns
             kinds = [(name, self.schema[name].arrow_type) for name in names]
             return pa.schema(kinds).empty_table()
+        if len(self.partitions) == 1:  # also: joining tables without columns loses their rows
+            return self.partitions[0].read(columns)
         return pa.concat_tables([partition.read(columns) for partition in self.partitions])
 
     def select(self, rows: NDArray[np.int64]) -> Dataset:
