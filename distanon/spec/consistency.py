@@ -107,8 +107,7 @@ def _bounds_faults(parts: Mapping[str, Any]) -> Iterator[Fault]:
         if column.domain_bounds is not None:
             yield (
                 ("input", "table", "columns", name, "domain_bounds"),
-                f"{method.name} moves values out of any bounds; leave them out, or choose "
-                "another method",
+                f"{method.name} moves values out of any bounds; leave them out, or take another",
             )
 
 
