@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 from distanon.data.streams import Streams
 from distanon.kernels.neighbors import NeighborIndex, distinct
 from distanon.runtime.crew import SerialCrew
+from distanon.utility import neighborhoods
 from distanon.utility.neighborhoods import Estimate, measure, stability
 
 
@@ -111,6 +112,25 @@ def test_a_sample_comes_with_an_interval_that_holds_the_whole():
     assert part.low < part.value < part.high < part.low + 0.06
 
 
+def test_a_sample_that_lost_nothing_does_not_say_that_nothing_was_lost():
+    # Agresti and Coull for 100 of 100 hits, narrower by the tenth of all that was seen.
+    found = neighborhoods._estimate(np.ones(100), np.ones(100, dtype=np.int64), 1000)
+    half = 1.96 * math.sqrt(102 / 104 * (2 / 104) / 104 * 0.9)
+    assert (found.value, found.high) == (1.0, 1.0)
+    assert found.low == pytest.approx(102 / 104 - half)
+
+
+def test_the_interval_of_a_sample_holds_the_truth_19_times_in_20():
+    generator = np.random.default_rng(0)
+    shares = np.where(generator.random(20_000) < 0.03, generator.random(20_000), 1.0)
+    held = 0
+    for _ in range(1000):
+        part = generator.choice(shares, 60, replace=False)
+        found = neighborhoods._estimate(part, np.ones(60, dtype=np.int64), len(shares))
+        held += found.low <= shares.mean() <= found.high
+    assert held >= 940
+
+
 @pytest.mark.parametrize("ties", ["include", "truncate"])
 def test_the_cut_into_blocks_changes_nothing(ties):
     generator = np.random.default_rng(3)
@@ -147,7 +167,7 @@ def test_a_sample_is_named_in_the_note(evidence):
     found = measure(
         evidence(original, original), crew=SerialCrew(), streams=Streams(1), k=5, sample=100
     )
-    assert [(figure.n, figure.ci_low) for figure in found] == [(100, 1.0)] * 2
+    assert [(figure.n, figure.value, figure.ci_high) for figure in found] == [(100, 1.0, 1.0)] * 2
     assert "sample" in found[0].note
 
 
