@@ -236,3 +236,25 @@ class _Nodes:
     def read(self, columns: Any = None) -> pa.Table:
         """A table that has `stop` rows and no columns."""
         return pa.table({"": pa.nulls(self.stop)}).select(list(columns or []))
+
+
+def to_networkx(nodes: pa.Table, edges: pa.Table, columns: GraphColumns) -> Any:
+    """The `networkx.Graph` of two tables; a missing value is an attribute that a node lacks.
+
+    Args:
+        nodes: ids and attributes.
+        edges: both ends.
+        columns: names of the ids.
+    """
+    import networkx as nx
+
+    graph = nx.Graph()
+    ids = nodes.column(columns.node).to_pylist()
+    graph.add_nodes_from(ids)
+    for name in nodes.column_names:
+        if name != columns.node:
+            values = zip(ids, nodes.column(name).to_pylist(), strict=True)
+            nx.set_node_attributes(graph, {one: v for one, v in values if v is not None}, name)
+    ends = (edges.column(name).to_pylist() for name in (columns.source, columns.target))
+    graph.add_edges_from(zip(*ends, strict=True))
+    return graph
