@@ -23,6 +23,7 @@ from distanon.promises.t_closeness import TCloseness
 from distanon.runtime.crew import Crew
 from distanon.utility import clustering, information_loss, neighborhoods
 
+ASSIGNMENT_RECORDS = identity.ASSIGNMENT_RECORDS
 DEFAULT_K = 10
 """Size of the neighborhoods that are compared where the method has no k of its own."""
 
@@ -34,6 +35,7 @@ class Thoroughness:
     Attributes:
         k: size of the neighborhoods that are compared.
         ties: what belongs to a neighborhood where distances tie.
+        assignment_records: how many records at most are assigned all at once.
         full: more targets, draws and records than the standard, which fits about a minute.
         draws: of attacks that are repeated.
         budget_s: seconds after which the remaining measures are left out, and named.
@@ -42,15 +44,16 @@ class Thoroughness:
 
     k: int = DEFAULT_K
     ties: Literal["include", "truncate"] = "include"
+    assignment_records: int = ASSIGNMENT_RECORDS
     full: bool = False
     draws: int = 10
     budget_s: float = 600.0
     left_s: float | None = None
 
 
-def verify(promises: Mapping[str, Promise], evidence: Evidence) -> list[Verdict]:
+def verify(promises: Mapping[str, Promise], evidence: Evidence, crew: Crew) -> list[Verdict]:
     """The gate: every promise, checked on the files that were read back."""
-    return verify_promises(promises, evidence)
+    return verify_promises(promises, evidence, crew)
 
 
 def measure(
@@ -101,6 +104,7 @@ def _steps(
             streams=streams,
             targets=identity.TARGETS * more,
             choices=3 * more,
+            assignment=thoroughness.assignment_records,
             blocks=blocks,
         ),
         "neighborhoods": lambda: neighborhoods.measure(

@@ -20,6 +20,7 @@ from distanon.data.measurement import Measurement
 from distanon.data.streams import Streams
 from distanon.kernels.neighbors import NeighborIndex, distinct
 from distanon.runtime.crew import Crew
+from distanon.sharded.indexes import original_index, release_index
 from distanon.sharded.neighbors import nearest
 
 TARGETS = 30_000
@@ -56,6 +57,7 @@ def measure(
     streams: Streams,
     targets: int = TARGETS,
     choices: int = 3,
+    assignment: int = ASSIGNMENT_RECORDS,
     blocks: int = 8,
 ) -> list[Measurement]:
     """Linkage in both directions, by optimal assignment, and with few attributes known.
@@ -70,6 +72,7 @@ def measure(
         streams: draws targets and known attributes.
         targets: how many are attacked at most in each direction.
         choices: how many sets of known attributes are tried; their mean is reported.
+        assignment: how many records at most are assigned all at once.
         blocks: items of work of one attack.
 
     Returns:
@@ -89,13 +92,15 @@ def measure(
         _sampled(np.unique(evidence.sources), targets, streams, "identity targets"),
     )
     old, new = evidence.original_points, evidence.release_points
+    found = release_to_original(setting, original_index(evidence), new)
+    targets_found = original_to_release(setting, old, release_index(evidence))
     known_all = [
-        _rate("identity.release_to_original", release_to_original(setting, old, new)),
-        _rate("identity.original_to_release", original_to_release(setting, old, new)),
+        _rate("identity.release_to_original", found),
+        _rate("identity.original_to_release", targets_found),
     ]
-    assignment = _assignment(evidence, streams)
-    if not math.isnan(assignment.value):
-        known_all.append(assignment)
+    assigned = _assignment(evidence, streams, assignment)
+    if not math.isnan(assigned.value):
+        known_all.append(assigned)
     worst = max(known_all, key=lambda measurement: measurement.value)
     highest = Measurement(
         "identity.highest",
@@ -115,7 +120,7 @@ def measure(
     return [
         *known_all[:2],
         highest,
-        assignment,
+        assigned,
         *_knowing_few(evidence, setting, streams, choices),
         guess,
         *alone,
@@ -123,42 +128,40 @@ def measure(
 
 
 def release_to_original(
-    setting: _Setting, old: NDArray[np.float64], new: NDArray[np.float64]
+    setting: _Setting, old: NeighborIndex, new: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Scores of released rows: is the nearest original the source?
 
     Args:
         setting: who is attacked.
-        old: float64, shape (n, D): all originals, in one scale with
+        old: all originals, in one scale with
         new: float64, shape (m, D): the released rows.
 
     Returns:
         float64, one for each of `setting.rows`, in [0, 1].
     """
-    index = NeighborIndex.build(distinct(old))
-    truth = index.points.point_of[setting.sources[setting.rows]]
-    return _scores(setting, index, new[setting.rows], np.arange(len(truth)), truth)
+    truth = old.points.point_of[setting.sources[setting.rows]]
+    return _scores(setting, old, new[setting.rows], np.arange(len(truth)), truth)
 
 
 def original_to_release(
-    setting: _Setting, old: NDArray[np.float64], new: NDArray[np.float64]
+    setting: _Setting, old: NDArray[np.float64], new: NeighborIndex
 ) -> NDArray[np.float64]:
     """Scores of known people: is the nearest released row, or one of those that tie, theirs?
 
     Args:
         setting: who is attacked.
         old: float64, shape (n, D): all originals, in one scale with
-        new: float64, shape (m, D): the released rows.
+        new: the released rows.
 
     Returns:
         float64, one for each of `setting.targets`, in [0, 1].
     """
-    index = NeighborIndex.build(distinct(new))
     place = np.searchsorted(setting.targets, setting.sources)
     place = np.minimum(place, len(setting.targets) - 1)
     theirs = np.flatnonzero(setting.targets[place] == setting.sources)
-    truth = index.points.point_of[theirs]
-    return _scores(setting, index, old[setting.targets], place[theirs], truth)
+    truth = new.points.point_of[theirs]
+    return _scores(setting, new, old[setting.targets], place[theirs], truth)
 
 
 def _scores(
@@ -214,7 +217,7 @@ def _knowing_few(
 
 def _projected(
     evidence: Evidence, known: tuple[int, ...]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[NDArray[np.float64], NeighborIndex]:
     """Originals and released rows as points that differ in the known attributes alone."""
     hidden = np.ones(evidence.original_values.shape[1], dtype=np.bool_)
     hidden[list(known)] = False
@@ -222,18 +225,19 @@ def _projected(
     def points(values: NDArray[np.float64]) -> NDArray[np.float64]:
         return evidence.space.embed(np.where(hidden, 0.0, values))
 
-    return points(evidence.original_values), points(evidence.release_values)
+    index = NeighborIndex.build(distinct(points(evidence.release_values)))
+    return points(evidence.original_values), index
 
 
-def _assignment(evidence: Evidence, streams: Streams) -> Measurement:
+def _assignment(evidence: Evidence, streams: Streams, limit: int) -> Measurement:
     """All released rows assigned to originals at once, at the smallest sum of squared distances."""
     name = "identity.assignment"
     old, new = evidence.original_points, evidence.release_points
     sources = evidence.sources
     if sources is None or len(np.unique(sources)) < len(sources):
         return _not_measured(name, "several released rows stand for one record")
-    if max(len(old), len(new)) > ASSIGNMENT_RECORDS:
-        return _not_measured(name, f"measured up to {ASSIGNMENT_RECORDS} records")
+    if max(len(old), len(new)) > limit:
+        return _not_measured(name, f"measured up to {limit} records")
     shuffle = streams.generator("identity assignment").permutation
     return _rate(name, assignment_scores(old, new, sources, shuffle))
 

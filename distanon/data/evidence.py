@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from distanon.data.space import AttributeSpace
 from distanon.data.table import Dataset
 from distanon.errors import InputError
 
-_OF_THE_ORIGINAL = ("original_table", "original_values", "original_points")
+_OF_THE_ORIGINAL = ("original_table", "original_values", "original_points", "made_of_original")
 """Cached properties that do not depend on the release."""
 
 
@@ -67,7 +68,7 @@ class Evidence:
     def beside(self, release: Dataset, sources: NDArray[np.int64] | None) -> Evidence:
         """The evidence on another release of the same originals, which are not read again."""
         other = replace(self, release=release, sources=sources)
-        known = vars(self)
+        known = vars(self) | {"made_of_original": self.made_of_original}
         vars(other).update({name: known[name] for name in _OF_THE_ORIGINAL if name in known})
         return other
 
@@ -135,6 +136,16 @@ class Evidence:
         """Release rows as points in the analyst's scale: by the release's own ranges."""
         space = self._analyst_space
         return space.embed(space.encode(self._release_columns))
+
+    @cached_property
+    def made_of_original(self) -> dict[str, Any]:
+        """What parts of the house made of the original alone and keep here, by name."""
+        return {}
+
+    @cached_property
+    def made_of_release(self) -> dict[str, Any]:
+        """The same, made of the release and the scale of the original."""
+        return {}
 
     @property
     def _original(self) -> Dataset:

@@ -27,6 +27,9 @@ from distanon.report import Subject
 from distanon.spec import JobSpec
 from distanon.utility.information_loss import displacement_rms
 
+_COMPARED_ASSIGNMENT = 1_000
+"""Its time grows with the cube of the records: many methods together would take minutes."""
+
 
 def check_all(spec: JobSpec, dataset: Dataset) -> None:
     """Refuses methods that can't work on these columns and so many records.
@@ -93,7 +96,7 @@ def _beside(
     except (InfeasibleError, InputError, SpecError) as error:
         return [_not_made(str(error))]
     left = deadline - time.monotonic()
-    return _figures(spec, _in_memory(release, evidence), context, left)
+    return _figures(spec, _in_memory(release, evidence), context, left, is_compared=True)
 
 
 def _not_made(reason: str) -> Measurement:
@@ -107,13 +110,19 @@ def _sized(method: Method, rms: float) -> Method:
     return method
 
 
-def _figures(spec: JobSpec, evidence: Evidence, context: Context, left: float) -> list[Measurement]:
+def _figures(
+    spec: JobSpec, evidence: Evidence, context: Context, left: float, *, is_compared: bool = False
+) -> list[Measurement]:
     """All figures of one release, as far as `left` seconds go."""
     wanted = spec.measure
+    full = wanted.attacks == "full"
     thoroughness = Thoroughness(
         k=int(getattr(spec.method, "k", auditing.DEFAULT_K)),
         ties=getattr(spec.method, "ties", "include"),
-        full=wanted.attacks == "full",
+        full=full,
+        assignment_records=_COMPARED_ASSIGNMENT
+        if is_compared and not full
+        else auditing.ASSIGNMENT_RECORDS,
         draws=wanted.draws,
         budget_s=wanted.budget_s,
         left_s=left,

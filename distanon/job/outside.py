@@ -93,8 +93,8 @@ def audit(
         if spec is not None and is_own
         else _with_original(Evidence(dataset), original, storage)
     )
-    verdicts = auditing.verify(asked | dict(promises or {}), evidence)
     crew = SerialCrew(progress or Silent())
+    verdicts = auditing.verify(asked | dict(promises or {}), evidence, crew)
     figures = auditing.measure(evidence, Thoroughness(), crew, Streams(_AUDIT_SEED), _BLOCKS)
     return Findings(verdicts, figures)
 

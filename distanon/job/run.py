@@ -205,7 +205,7 @@ def _publish(begun: _Begun, attempt: Attempt, context: Context) -> Evidence:
     context.progress.start("verify and publish", 1)
     manifest = attempt.stage(release, spec.output_format)
     evidence = _evidence(begun, attempt)
-    verdicts = auditing.verify(promises, evidence)
+    verdicts = auditing.verify(promises, evidence, context.crew)
     begun.journal.write_audit(verdicts, removed)
     begun.journal.update_run(release=_facts(spec, release, dataset.schema, manifest.records))
     broken = [verdict for verdict in verdicts if not verdict.kept]

@@ -10,10 +10,12 @@ from distanon.data.evidence import Evidence
 from distanon.data.streams import Streams
 from distanon.promises.base import Promise, Verdict
 from distanon.promises.unchanged import told, unverified
-from distanon.runtime.crew import SerialCrew
+from distanon.runtime.crew import Crew, SerialCrew
 
 _SAMPLE = Streams(0)
 """Draws the targets where there are many: any fixed sample does, and none is secret."""
+
+_BLOCKS_PER_WORKER = 4
 
 
 class Linkage(Promise):
@@ -30,11 +32,16 @@ class Linkage(Promise):
 
     def verify(self, evidence: Evidence) -> Verdict:
         """Attacks the release; without originals and sources it can't be kept."""
+        return self.verify_with(SerialCrew(), evidence)
+
+    def verify_with(self, crew: Crew, evidence: Evidence) -> Verdict:
+        """As `verify`, the same verdict whoever works."""
         if evidence.original is None or evidence.sources is None:
             return unverified(self, "the originals and the source of each row")
         from distanon.attacks import identity
 
-        found = identity.measure(evidence, crew=SerialCrew(), streams=_SAMPLE)
+        blocks = _BLOCKS_PER_WORKER * crew.workers
+        found = identity.measure(evidence, crew=crew, streams=_SAMPLE, blocks=blocks)
         rates = [rate for rate in found if rate.ci_high is not None]
         worst = max(rates, key=lambda rate: rate.ci_high or 0.0, default=None)
         upper = 0.0 if worst is None or worst.ci_high is None else worst.ci_high

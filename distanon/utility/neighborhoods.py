@@ -20,6 +20,7 @@ from distanon.data.measurement import Measurement
 from distanon.data.streams import Streams
 from distanon.kernels.neighbors import Neighborhoods, NeighborIndex, Ties, distinct
 from distanon.runtime.crew import Crew
+from distanon.sharded.indexes import original_index
 
 SAMPLE = 30_000
 """Records whose neighborhoods are compared where the table has more: an interval then says so."""
@@ -90,7 +91,7 @@ def measure(
     fault = _fault(sources, k)
     if fault:
         return [Measurement(name, math.nan, goal="higher", note=fault) for name in names]
-    before = NeighborIndex.build(distinct(evidence.original_points))
+    before = original_index(evidence)
     result = []
     for name, points in zip(names, (evidence.release_points, evidence.analyst_points), strict=True):
         estimate = stability(

@@ -15,6 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from distanon.attacks import identity
 from distanon.attacks.intervals import wilson
 from distanon.data.streams import Streams
+from distanon.kernels.neighbors import NeighborIndex, distinct
 from distanon.runtime.crew import SerialCrew
 
 
@@ -102,11 +103,20 @@ def by_hand(candidates, queries, sources_of_query, own):
 def test_ties_and_suppressed_records_as_by_hand(original, release, order):
     sources = np.array(order[:7])
     setting = identity._Setting(SerialCrew(), 3, sources, np.arange(7), np.sort(sources))
-    found = identity.release_to_original(setting, original, release).mean()
+    old, new = (NeighborIndex.build(distinct(table)) for table in (original, release))
+    found = identity.release_to_original(setting, old, release).mean()
     assert found == pytest.approx(by_hand(original, release, sources, np.arange(9)))
-    found = identity.original_to_release(setting, original, release).mean()
+    found = identity.original_to_release(setting, original, new).mean()
     targets = np.sort(sources)
     assert found == pytest.approx(by_hand(release, original[targets], targets, sources))
+
+
+def test_all_at_once_is_left_out_beyond_the_records_that_are_allowed(evidence):
+    given_rows = evidence([[0], [1], [5], [10]], [[0.4], [0.6], [5], [7]])
+    assert attack(given_rows, assignment=4)["assignment"].value == 1.0
+    found = attack(given_rows, assignment=3)["assignment"]
+    assert math.isnan(found.value)
+    assert found.note == "measured up to 3 records"
 
 
 def test_several_rows_of_one_record_are_all_its_own(evidence):

@@ -73,6 +73,19 @@ def test_a_promise_that_these_columns_can_not_keep_is_refused_before_the_run(spe
         check_all(spec, open_inputs(spec, Streams(1)).dataset)
 
 
+def test_compared_methods_are_assigned_all_at_once_only_while_that_is_quick(spec_of, monkeypatch):
+    monkeypatch.setattr(comparison, "_COMPARED_ASSIGNMENT", 59)  # there are 60 records
+    for attacks, is_measured in (("standard", False), ("full", True)):
+        spec = spec_of("compare=[rbt]", f"measure.attacks={attacks}")
+        result = jobs.run_job(spec, serial=True, overwrite=True)
+        for figures, expected in (
+            (result.measurements, True),
+            (result.compared["rbt"], is_measured),
+        ):
+            (found,) = [each for each in figures if each.name == "identity.assignment"]
+            assert np.isfinite(found.value) == expected
+
+
 def test_one_budget_bounds_the_release_and_all_that_it_is_compared_with(spec_of, monkeypatch):
     clock = iter(range(0, 10**6, 4))  # every look at the clock costs 4 s
     monkeypatch.setattr(auditing, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))

@@ -7,6 +7,8 @@ from pydantic import ValidationError
 from distanon.attacks.intervals import wilson
 from distanon.data.evidence import Evidence
 from distanon.promises import Linkage
+from distanon.promises.gate import verify
+from distanon.runtime.crew import SerialCrew
 
 
 def test_a_release_that_equals_the_original_is_linked(dataset):
@@ -52,6 +54,29 @@ def test_without_the_originals_nothing_is_verified_and_nothing_kept(dataset):
     verdict = Linkage(at_most=1).verify(Evidence(dataset({"x": [1.0]})))
     assert not verdict.kept
     assert verdict.verified_from == "asserted"
+
+
+class Counted(SerialCrew):
+    """A crew that says how much it was given to do."""
+
+    workers = 3
+    items = 0
+
+    def map(self, function, items, **settings):
+        todo = list(items)
+        self.items += len(todo)
+        return super().map(function, todo, **settings)
+
+
+def test_the_attack_is_spread_over_the_workers_and_they_change_no_verdict(dataset):
+    random = np.random.default_rng(0)
+    original = {name: random.random(90) for name in "ab"}
+    release = {name: random.random(90) for name in "ab"}
+    evidence = Evidence(dataset(release), dataset(original), np.arange(90))
+    crew = Counted()
+    (verdict,) = verify({"linkage": Linkage(at_most=0.5)}, evidence, crew)
+    assert crew.items == 2 * 12  # both directions
+    assert verdict == Linkage(at_most=0.5).verify(evidence)
 
 
 @pytest.mark.parametrize("given", [{"at_most": 0}, {"at_most": 1.5}, {}])
