@@ -1,0 +1,1 @@
+"""KMFC-GWO: fuzzy clusters of at least K nodes, and a search for the edits they need."""
