@@ -20,12 +20,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from distanon.data.graph_release import PublishedGraph
 from distanon.data.release import Release
 from distanon.data.schema import Schema
 from distanon.data.table import Dataset
 from distanon.errors import DistanonError, OutputExistsError
-from distanon.storage import claims, leftovers, staging
+from distanon.storage import claims, graph_staging, leftovers, staging
 from distanon.storage.formats import OutputFormat
+from distanon.storage.graph_staging import GraphManifest, StagedGraph
 from distanon.storage.leftovers import STAGING
 from distanon.storage.liveness import RECORD, Heartbeat, Life, read_life
 from distanon.storage.places import check_disjoint
@@ -95,7 +97,7 @@ class Attempt:
         if life is not None and life.is_live:
             raise _under_way(hidden)
         attempt = cls(public, hidden, nonce)
-        attempt._manifest = staging.staged_manifest(attempt._folder)
+        attempt._manifest = graph_staging.staged_manifest(attempt._folder)
         if claims.holder(public) == nonce:
             public.delete(claims.CLAIM)
         return attempt
@@ -105,13 +107,16 @@ class Attempt:
         """Whether the staged files, which know each row's source record, are still there."""
         return self._manifest is not None
 
-    def stage(self, release: Release, kind: OutputFormat = "parquet") -> Manifest:
+    def stage(self, release: Release | PublishedGraph, kind: OutputFormat = "parquet") -> Manifest:
         """Writes the release's files below the private prefix.
 
         Returns:
             What may stand in release.json: files with sizes and sha256, columns, records.
         """
-        self._manifest = staging.stage(release, self._folder, kind)
+        if isinstance(release, PublishedGraph):
+            self._manifest = graph_staging.stage(release, self._folder, kind)
+        else:
+            self._manifest = staging.stage(release, self._folder, kind)
         return self._manifest
 
     def read_back(self, schema: Schema) -> tuple[Dataset, NDArray[np.int64]]:
@@ -129,6 +134,21 @@ class Attempt:
         manifest = self._staged()
         dataset = staging.read_back(self._folder, manifest, schema)
         return dataset, staging.read_sources(self._folder, manifest)
+
+    def read_back_graph(self, schema: Schema) -> StagedGraph:
+        """The staged files of a graph, compared byte for byte with what was written.
+
+        Args:
+            schema: roles and types of the nodes' attributes.
+
+        Raises:
+            StorageError: a file is not what was written.
+        """
+        manifest = self._staged()
+        if not isinstance(manifest, GraphManifest):
+            message = "a table is staged: call read_back"
+            raise TypeError(message)
+        return graph_staging.read_back(self._folder, manifest, schema)
 
     def publish(self, document: Mapping[str, Any], *, overwrite: bool = False) -> None:
         """Copies the staged files to the output; valid from the moment `_SUCCESS` is there.
@@ -168,9 +188,9 @@ class Attempt:
 
     def keep_mapping(self) -> None:
         """Keeps each row's source record number in `private/mapping/`, file by file."""
-        for place in range(len(self._staged().files)):
-            name = f"part-{place:05d}.parquet"
-            self._folder.copy_to(f"sources/{name}", self.private.child("mapping"), name)
+        for entry in self._folder.list("sources"):
+            name = entry.name.removeprefix("sources/")
+            self._folder.copy_to(entry.name, self.private.child("mapping"), name)
 
     def cleanup(self) -> None:
         """Deletes staging and checkpoint, which hold what nobody needs after `_SUCCESS`."""

@@ -25,7 +25,7 @@ from distanon.storage.store import Store, Written
 PART_ROWS = 1_000_000
 """Rows of a published file, whatever the partitions were."""
 
-_MANIFEST = "manifest.json"
+MANIFEST = "manifest.json"
 _TYPES = "types.arrow"
 
 
@@ -87,22 +87,22 @@ def stage(release: Release, folder: Store, kind: OutputFormat) -> Manifest:
     for number, start in enumerate(range(0, max(1, table.num_rows), PART_ROWS)):
         name = f"data/part-{number:05d}.{kind}"
         part = table.slice(start, PART_ROWS)
-        written = _put(folder, name, part, kind)
+        written = put_table(folder, name, part, kind)
         files.append(ReleasedFile(name, written.size, written.sha256, part.num_rows))
         kept = pa.table({SOURCE: sources[start : start + PART_ROWS]})
-        _put(folder, f"sources/part-{number:05d}.parquet", kept, "parquet")
+        put_table(folder, f"sources/part-{number:05d}.parquet", kept, "parquet")
     columns = {field.name: str(field.type) for field in table.schema}
     manifest = Manifest(kind, columns, tuple(files))
     folder.write(_TYPES, table.schema.serialize().to_pybytes())
-    folder.write(_MANIFEST, json.dumps(manifest.as_document()).encode())
+    folder.write(MANIFEST, json.dumps(manifest.as_document()).encode())
     return manifest
 
 
 def staged_manifest(folder: Store) -> Manifest | None:
     """The manifest of a finished staging; None where there is none."""
-    if not folder.exists(_MANIFEST):
+    if not folder.exists(MANIFEST):
         return None
-    document = json.loads(folder.read(_MANIFEST))
+    document = json.loads(folder.read(MANIFEST))
     files = tuple(ReleasedFile(**file) for file in document["files"])
     return Manifest(document["format"], document["columns"], files)
 
@@ -130,7 +130,7 @@ def read_back(folder: Store, manifest: Manifest, schema: Schema) -> Dataset:
         else:
             table = read_csv(folder.read(file.path), types, folder.place(file.path))
             if table.num_rows != file.rows:
-                raise _differs(folder, file)
+                raise differs(folder, file)
             partitions.append(MemoryPartition(table, start))
         start += file.rows
     attributes = tuple(replace(schema[field.name], arrow_type=field.type) for field in types)
@@ -161,24 +161,25 @@ def check_file(folder: Store, file: ReleasedFile) -> None:
         StorageError: they differ.
     """
     if folder.digest(file.path) != Written(file.size, file.sha256):
-        raise _differs(folder, file)
+        raise differs(folder, file)
 
 
 def _check_parquet(folder: Store, file: ReleasedFile, names: list[str]) -> None:
     with folder.open(file.path) as stream:
         source = pq.ParquetFile(stream)
         if source.metadata.num_rows != file.rows or source.schema_arrow.names != names:
-            raise _differs(folder, file)
+            raise differs(folder, file)
 
 
-def _differs(folder: Store, file: ReleasedFile) -> StorageError:
+def differs(folder: Store, file: ReleasedFile) -> StorageError:
+    """What is told of a file that is not what was written."""
     return StorageError(
         f"{folder.place(file.path)}: read back, the file is not what was written; nothing was "
         "published from it. Check the storage, then `distanon resume`"
     )
 
 
-def _put(folder: Store, name: str, table: pa.Table, kind: OutputFormat) -> Written:
+def put_table(folder: Store, name: str, table: pa.Table, kind: OutputFormat) -> Written:
     """Writes one table, and checks it where the format could lose something."""
     if kind == "parquet":
         return folder.write_with(name, lambda stream: write(table, stream, "parquet"))
