@@ -6,24 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from distanon.data import builtin, codes
+from distanon.data import builtin
 from distanon.data.domain import scan
 from distanon.data.hierarchy import Hierarchy
-from distanon.data.schema import Attribute, Role, Schema
+from distanon.data.schema import Attribute, Schema
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset
+from distanon.data.uniqueness import refuse_unique
 from distanon.errors import InputError
 from distanon.spec import JobSpec
 from distanon.spec.places import BUILTIN
 from distanon.spec.table_input import ControlFraction, TableInput
 from distanon.storage.store import StorageSettings
 from distanon.storage.tables import OpenedTable, open_table, read_rows
-
-_UNIQUE_SHARE = 0.05
-"""A kept column that is unique for more of the rows than this names people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +59,7 @@ def open_inputs(spec: JobSpec, streams: Streams) -> Inputs:
     _refuse_missing(whole, wanted, opened)
     dataset, control = _hold_out(whole, wanted, spec, streams)
     dataset = replace(dataset, domain=scan(dataset))
-    _refuse_unique(dataset, wanted)
+    refuse_unique(dataset, wanted.confirm_unique, "input.table.confirm_unique")
     notes = (*opened.notes, *_inferred(wanted, schema), *_held_out(dataset, control))
     return Inputs(dataset, control, notes, opened.fingerprint)
 
@@ -133,40 +130,6 @@ def _first_missing(dataset: Dataset, name: str) -> int:
         if len(rows):
             return partition.start + int(rows[0])
     return 0
-
-
-def _refuse_unique(dataset: Dataset, wanted: TableInput) -> None:
-    """Refuses kept columns that name people, unless the spec says that it knows."""
-    kept = [
-        attribute.name
-        for attribute in dataset.schema.with_role(Role.INSENSITIVE)
-        if attribute.name not in wanted.confirm_unique
-    ]
-    shares = {name: unique_share(dataset, name) for name in kept}
-    faults = [
-        f"{dataset.source}: insensitive column {name!r} is unique for {share:.0%} of the rows, so "
-        "it names people. Make it a quasi_identifier or an identifier, or list it in "
-        "input.table.confirm_unique"
-        for name, share in shares.items()
-        if share > _UNIQUE_SHARE
-    ]
-    if faults:
-        raise InputError("\n".join(faults))
-
-
-def unique_share(dataset: Dataset, name: str) -> float:
-    """The share of the records whose value of a column no other record has."""
-    column = pa.chunked_array(
-        [
-            chunk
-            for partition in dataset.partitions
-            for chunk in partition.read([name]).column(name).chunks
-        ],
-        type=dataset.schema[name].arrow_type,
-    )
-    counts = pc.value_counts(codes.plain(column)).field("counts")
-    singles = pc.sum(pc.equal(counts, 1)).as_py() or 0
-    return float(singles) / max(1, len(column))
 
 
 def _inferred(wanted: TableInput, schema: Schema) -> tuple[str, ...]:

@@ -84,8 +84,11 @@ class Method(BaseModel):
         sensitive: Sequence[str] = (),
         insensitive: Sequence[str] = (),
         identifiers: Sequence[str] = (),
+        subject: str | None = None,
         types: Mapping[str, AttributeType | str] | None = None,
         hierarchies: Mapping[str, Hierarchy | Sequence[Sequence[str]]] | None = None,
+        columns: Mapping[str, Mapping[str, Any]] | None = None,
+        confirm_unique: Sequence[str] = (),
         promises: Mapping[str, Promise | Mapping[str, Any] | None] | None = None,
         seed: int | None = None,
         workers: int | None = None,
@@ -98,9 +101,13 @@ class Method(BaseModel):
             sensitive: columns that an intruder wants to learn.
             insensitive: columns that are kept as they are.
             identifiers: columns that are dropped.
+            subject: the column that names the person behind several rows; dropped.
             types: numeric, ordinal, nominal or binary, by column; inferred where not given.
             hierarchies: generalization hierarchies of nominal columns, as rows of a value and
                 its levels up to the top.
+            columns: settings by column, as in a job spec: order, decimals, domain_bounds,
+                top_code; {"age": {"domain_bounds": (18, 99)}}.
+            confirm_unique: insensitive columns that may be unique for more than 5 % of the rows.
             promises: by name, beside the method's default ones; None removes a default.
             seed: an integer of at least 0; None: 128 bits from the operating system.
             workers: Ray workers on this machine; None or 1: this process, without Ray. The
@@ -122,8 +129,18 @@ class Method(BaseModel):
             Role.SENSITIVE: sensitive,
             Role.INSENSITIVE: insensitive,
             Role.IDENTIFIER: identifiers,
+            Role.SUBJECT: () if subject is None else (subject,),
         }
-        request = Request(roles, types or {}, hierarchies or {}, promises or {}, seed, workers)
+        request = Request(
+            roles,
+            types or {},
+            hierarchies or {},
+            promises or {},
+            seed,
+            workers,
+            columns or {},
+            confirm_unique,
+        )
         return anonymize(self, data, request)
 
     def parameters(self) -> dict[str, Any]:

@@ -7,20 +7,23 @@ import secrets
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
 import pyarrow as pa
 from pydantic import ValidationError
 
+from distanon.data.column_settings import ColumnSettings
 from distanon.data.domain import scan
+from distanon.data.evidence import Evidence
 from distanon.data.frames import name_of, read_frame, write_frame
 from distanon.data.hierarchy import Hierarchy
 from distanon.data.release import Release, publishable_schema, sort_for_release
 from distanon.data.schema import SOURCE, Attribute, AttributeType, Role, Schema, infer_type
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset, MemoryPartition, MemoryScratch, cut
+from distanon.data.uniqueness import refuse_unique
 from distanon.errors import InputError, PromiseBrokenError, SpecError
 from distanon.methods.base import Context, Method
 from distanon.promises.base import Promise
@@ -39,6 +42,8 @@ class Request:
     promises: Mapping[str, Promise | Mapping[str, Any] | None]
     seed: int | None
     workers: int | None
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    confirm_unique: Sequence[str] = ()
 
 
 class _Warnings:
@@ -64,15 +69,19 @@ def anonymize(method: Method, data: Any, request: Request) -> Release:
     pieces = cut(table, workers * _BLOCKS_PER_WORKER)
     dataset = Dataset(_schema(table, request, source), pieces, source)
     dataset = replace(dataset, domain=scan(dataset))
+    refuse_unique(dataset, request.confirm_unique, "confirm_unique")
+    _check_promises(method, promises, dataset.schema)
     method.check(dataset, promises)
     progress = _Warnings()
     with _crew(workers, progress) as crew:
         blocks = workers * _BLOCKS_PER_WORKER
         context = Context(crew, MemoryScratch(), streams, progress, blocks)
         release = method.release(dataset, promises, context)
-    whole = pa.concat_tables([piece.read() for piece in release.pieces])
-    published, sources = sort_for_release(whole)
-    _verify(promises, published, sources, release, dataset)
+        whole = pa.concat_tables([piece.read() for piece in release.pieces])
+        published, sources = sort_for_release(whole)
+        schema = publishable_schema(release.schema)
+        released = Dataset(schema, (MemoryPartition(published),), "the release")
+        _verify(promises, Evidence(released, dataset, sources), crew)
     return replace(release, data=write_frame(published, data))
 
 
@@ -82,23 +91,27 @@ def _schema(table: pa.Table, request: Request, source: str) -> Schema:
     Raises:
         InputError: columns without a role or with two, and names that are no column.
     """
-    role_of = {name: role for role, names in request.roles.items() for name in _names(role, names)}
+    role_of = {
+        name: role
+        for role, names in request.roles.items()
+        for name in _listed(f"the role {role}", names)
+    }
     _check_roles(table.column_names, request, source)
-    return Schema(
-        tuple(_attribute(field, role_of[field.name], table, request) for field in table.schema)
-    )
+    return Schema(tuple(_attribute(one, role_of[one.name], table, request) for one in table.schema))
 
 
-def _names(role: Role, names: Sequence[str]) -> Sequence[str]:
+def _listed(what: str, names: Sequence[str]) -> Sequence[str]:
     if isinstance(names, str):
-        raise InputError(f"expected a list of columns for the role {role}, got one name {names!r}")
+        raise InputError(f"expected a list of columns for {what}, got one name {names!r}")
     return names
 
 
 def _check_roles(columns: Sequence[str], request: Request, source: str) -> None:
     named = [name for names in request.roles.values() for name in names]
     faults = []
-    for name in dict.fromkeys([*named, *request.types, *request.hierarchies]):
+    confirmed = _listed("confirm_unique", request.confirm_unique)
+    mentioned = [*request.types, *request.hierarchies, *request.columns, *confirmed]
+    for name in dict.fromkeys([*named, *mentioned]):
         if name not in columns:
             close = get_close_matches(str(name), columns, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
@@ -111,7 +124,7 @@ def _check_roles(columns: Sequence[str], request: Request, source: str) -> None:
         listed = ", ".join(repr(name) for name in without)
         faults.append(
             f"{source}: no role for {listed}; name every column as quasi_identifiers, sensitive, "
-            "insensitive (kept as it is) or identifiers (dropped)"
+            "insensitive (kept as it is), identifiers or subject (dropped)"
         )
     if SOURCE in columns:
         faults.append(f"{source}: the column name {SOURCE!r} is reserved; rename the column")
@@ -119,14 +132,16 @@ def _check_roles(columns: Sequence[str], request: Request, source: str) -> None:
         raise InputError("\n".join(faults))
 
 
-def _attribute(field: pa.Field, role: Role, table: pa.Table, request: Request) -> Attribute:
-    name = field.name
+def _attribute(column: pa.Field, role: Role, table: pa.Table, request: Request) -> Attribute:
+    name = column.name
     hierarchy = request.hierarchies.get(name)
     if hierarchy is not None and not isinstance(hierarchy, Hierarchy):
         hierarchy = Hierarchy.from_rows(hierarchy, f"the hierarchy of {name!r}")
-    declared = request.types.get(name, AttributeType.NOMINAL if hierarchy else None)
+    settings = ColumnSettings.read(name, request.columns.get(name, {}))
+    implied = AttributeType.ORDINAL if settings.order is not None else None
+    declared = request.types.get(name, AttributeType.NOMINAL if hierarchy else implied)
     try:
-        kind = infer_type(field.type) if declared is None else AttributeType(declared)
+        kind = infer_type(column.type) if declared is None else AttributeType(declared)
     except ValueError:
         known = ", ".join(AttributeType)
         raise InputError(f"types[{name!r}]: expected one of {known}, got {declared!r}") from None
@@ -134,15 +149,16 @@ def _attribute(field: pa.Field, role: Role, table: pa.Table, request: Request) -
         raise InputError(
             f"types[{name!r}]: a hierarchy is for a nominal column, this one is {kind}"
         )
-    return Attribute(
+    attribute = Attribute(
         name,
         role,
         kind,
-        field.type,
+        column.type,
         order=_order(table.column(name)) if kind is AttributeType.ORDINAL else None,
         hierarchy=hierarchy,
         declared=declared is not None,
     )
+    return settings.applied(attribute)
 
 
 def _order(column: pa.ChunkedArray) -> tuple[Any, ...] | None:
@@ -187,20 +203,24 @@ def _promises(
     return promises
 
 
-def _verify(
-    promises: Mapping[str, Promise],
-    published: pa.Table,
-    sources: Any,
-    release: Release,
-    dataset: Dataset,
-) -> None:
+def _check_promises(method: Method, promises: Mapping[str, Promise], schema: Schema) -> None:
+    """Refuses what can't be kept on these columns, before any work."""
+    faults = [fault for promise in promises.values() for fault in promise.faults(schema)]
+    if not method.keeps_bounds:
+        faults += [
+            f"columns[{one.name!r}].domain_bounds: {method.name} moves values out of any bounds"
+            for one in schema
+            if one.domain_bounds is not None
+        ]
+    if faults:
+        raise SpecError(*faults)
+
+
+def _verify(promises: Mapping[str, Promise], evidence: Evidence, crew: Crew) -> None:
     """Refuses a release that does not keep its promises."""
-    from distanon.data.evidence import Evidence
     from distanon.promises.gate import verify
 
-    schema = publishable_schema(release.schema)
-    released = Dataset(schema, (MemoryPartition(published),), "the release")
-    verdicts = verify(promises, Evidence(released, dataset, sources))
+    verdicts = verify(promises, evidence, crew)
     broken = [f"promises.{v.promise}: {v.reason}" for v in verdicts if not v.kept]
     if broken:
         raise PromiseBrokenError("\n".join(broken))

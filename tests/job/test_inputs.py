@@ -7,11 +7,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from distanon.data.schema import Attribute, AttributeType, Role, Schema
 from distanon.data.streams import Streams
-from distanon.data.table import Dataset, cut
 from distanon.errors import InputError
-from distanon.job.inputs import open_inputs, unique_share
+from distanon.job.inputs import open_inputs
 from distanon.spec import parse
 
 
@@ -89,31 +87,3 @@ output: {tmp_path / "out"}
         InputError, match=r"'b', 2 rows, the first of them row 2 of \S*2\.csv: text"
     ):
         open_inputs(spec, Streams(5))
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        pa.string(),
-        pa.string_view(),
-        pa.float16(),
-        pa.bool_(),
-        pa.decimal32(5, 2),
-        pa.date32(),
-        pa.null(),
-        pa.dictionary(pa.int32(), pa.string()),
-        pa.run_end_encoded(pa.int32(), pa.string()),
-    ],
-    ids=str,
-)
-def test_kept_columns_of_every_type_are_searched_for_unique_values(kind):
-    table = pa.table({"kept": pa.nulls(40, kind)})
-    attribute = Attribute("kept", Role.INSENSITIVE, AttributeType.NOMINAL, kind)
-    dataset = Dataset(Schema((attribute,)), cut(table, 3))
-    assert unique_share(dataset, "kept") == 0.0
-
-
-def test_values_that_occur_once_count_as_unique():
-    table = pa.table({"kept": ["a", "a", "b", None]})
-    attribute = Attribute("kept", Role.INSENSITIVE, AttributeType.NOMINAL, pa.string())
-    assert unique_share(Dataset(Schema((attribute,)), cut(table, 2)), "kept") == 0.5

@@ -3,9 +3,11 @@ import pandas as pd
 import pytest
 
 from distanon.data.schema import AttributeType, Role
-from distanon.errors import InputError
+from distanon.errors import InputError, SpecError
+from distanon.methods.baselines.rbt import RBT
 from distanon.methods.dptpe import DPTPE
 from distanon.methods.in_memory import Request, anonymize
+from distanon.promises.unchanged import Unchanged
 
 ROWS = [["nurse", "care", "*"], ["doctor", "care", "*"], ["cook", "food", "*"]]
 
@@ -44,6 +46,53 @@ def test_a_hierarchy_makes_a_column_nominal_and_must_know_its_values():
     both = request(["x", "job"], hierarchies={"job": ROWS}, types={"job": "ordinal"})
     with pytest.raises(InputError, match="hierarchy is for a nominal"):
         anonymize(DPTPE(k=3), frame(), both)
+
+
+def test_a_kept_column_that_names_people_is_refused_unless_it_is_confirmed():
+    data = frame(token=[f"t{row}" for row in range(30)])
+    roles = {"quasi_identifiers": ["x", "job"], "insensitive": ["token"]}
+    with pytest.raises(InputError, match=r"'token' is unique for 100% .* list it in confirm_uniq"):
+        DPTPE(k=3).anonymize(data, **roles)
+    assert DPTPE(k=3).anonymize(data, **roles, confirm_unique=["token"]).data is not None
+    with pytest.raises(InputError, match="confirm_unique, got one name"):
+        DPTPE(k=3).anonymize(data, **roles, confirm_unique="token")
+
+
+def test_a_promise_that_these_columns_can_not_keep_is_refused_before_any_work(monkeypatch):
+    monkeypatch.setattr(Unchanged, "faults", lambda self, schema: ["promises.unchanged: can't"])
+    monkeypatch.setattr(DPTPE, "release", None)
+    with pytest.raises(SpecError, match=r"promises\.unchanged: can't"):
+        anonymize(DPTPE(k=3), frame(), request(["x", "job"]))
+
+
+def test_settings_of_columns_are_those_of_a_spec():
+    data = frame(grade=["lo", "mid", "hi"] * 10)
+    settings = {
+        "x": {"domain_bounds": [10, 40], "decimals": 0},
+        "grade": {"order": ["lo", "mid", "hi"]},
+    }
+    made = anonymize(DPTPE(k=3), data, request(["x", "job", "grade"], columns=settings))
+    assert 10 <= made.data["x"].min() <= made.data["x"].max() <= 40
+    assert made.schema["grade"].type == AttributeType.ORDINAL
+    assert made.schema["grade"].order == ("lo", "mid", "hi")
+    capped = anonymize(DPTPE(k=3), data[["x"]], request(["x"], columns={"x": {"top_code": 20}}))
+    assert capped.data["x"].max() == 20
+    with pytest.raises(InputError, match="no column 'y'"):
+        anonymize(DPTPE(k=3), data[["x"]], request(["x"], columns={"y": {"top_code": 20}}))
+
+
+def test_bounds_that_a_rotation_would_leave_are_refused():
+    asked = request(["x", "y"], columns={"x": {"domain_bounds": (0, 60)}})
+    data = frame(y=np.arange(30.0))[["x", "y"]]
+    with pytest.raises(SpecError, match=r"domain_bounds: rbt moves values out of any bounds"):
+        anonymize(RBT(), data, asked)
+
+
+def test_a_subject_is_dropped_and_counted_as_a_person():
+    data = frame(person=[f"p{row // 2}" for row in range(30)])
+    made = DPTPE(k=3).anonymize(data, quasi_identifiers=["x", "job"], subject="person")
+    assert list(made.data.columns) == ["x", "job"]
+    assert made.schema["person"].role == Role.SUBJECT
 
 
 def test_what_the_user_must_see_is_a_warning():
