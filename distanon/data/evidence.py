@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -68,9 +68,18 @@ class Evidence:
     def beside(self, release: Dataset, sources: NDArray[np.int64] | None) -> Evidence:
         """The evidence on another release of the same originals, which are not read again."""
         other = replace(self, release=release, sources=sources)
+        self._hand_over(other)
+        return other
+
+    def _hand_over(self, other: Evidence) -> None:
+        """What was read of the original, to the evidence on another release of it."""
         known = vars(self) | {"made_of_original": self.made_of_original}
         vars(other).update({name: known[name] for name in _OF_THE_ORIGINAL if name in known})
-        return other
+
+    @property
+    def classes_from(self) -> Literal["release", "release+private", "asserted"]:
+        """What the classes of the release were learnt from."""
+        return "release"
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:

@@ -51,6 +51,8 @@ class AlphaK(SensitivePromise):
     def verify(self, evidence: Evidence) -> Verdict:
         """Judges the size of every class, then the share of every value in it."""
         shares = super().verify(evidence)
+        if shares.verified_from == "asserted":
+            return shares
         sizes = KAnonymity(k=self.k).verify(evidence)
         private: dict[str, Any] = dict(shares.private)
         if sizes.private:

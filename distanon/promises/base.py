@@ -37,6 +37,18 @@ class Verdict:
     private: Mapping[str, Any] = field(default_factory=dict)
 
 
+def unverified(promise: Promise, needs: str) -> Verdict:
+    """The verdict on what these files can't show: asserted at best, so never kept by a gate."""
+    return Verdict(
+        promise=promise.name,
+        asked=promise.asked(),
+        measured={},
+        kept=False,
+        verified_from="asserted",
+        reason=f"not verified: that needs {needs}",
+    )
+
+
 class Promise(BaseModel):
     """A privacy model that the release must satisfy; its fields are what the spec asks."""
 

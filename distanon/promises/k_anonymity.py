@@ -14,7 +14,7 @@ from distanon.data.schema import Role
 from distanon.kernels.counts import Counts
 from distanon.kernels.distributions import distinct_values
 from distanon.promises import failures
-from distanon.promises.base import Promise, Verdict
+from distanon.promises.base import Promise, Verdict, unverified
 
 
 class KAnonymity(Promise):
@@ -38,6 +38,8 @@ class KAnonymity(Promise):
 
     def verify(self, evidence: Evidence) -> Verdict:
         """Counts the rows, or people, of every class."""
+        if evidence.classes_from == "asserted":
+            return unverified(self, "the classes, which are private")
         classes = evidence.classes
         people, verified_from = self._people(evidence)
         counts = classes.sizes if people is None else _people_of(classes, people)
@@ -81,8 +83,11 @@ class KAnonymity(Promise):
         self, evidence: Evidence
     ) -> tuple[NDArray[np.int64] | None, Literal["release", "release+private"]]:
         """A number for the person behind each row, and what it was learnt from; None: unknown."""
+        verified_from: Literal["release", "release+private"] = "release"
+        if evidence.classes_from == "release+private":
+            verified_from = "release+private"
         if self.distinct_sources is False:
-            return None, "release"
+            return None, verified_from
         released = set(evidence.release_table.column_names)
         subjects = [
             column.name
@@ -90,9 +95,9 @@ class KAnonymity(Promise):
             if column.name in released
         ]
         if subjects:
-            return equivalence_classes(evidence.release_table, subjects).class_of, "release"
+            return equivalence_classes(evidence.release_table, subjects).class_of, verified_from
         if evidence.sources is None:
-            return None, "release"
+            return None, verified_from
         subjects = (
             []
             if evidence.original is None

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from distanon.data.evidence import Evidence
 from distanon.data.streams import Streams
-from distanon.promises.base import Promise, Verdict
-from distanon.promises.unchanged import told, unverified
+from distanon.promises.base import Promise, Verdict, unverified
+from distanon.promises.unchanged import told
 from distanon.runtime.crew import Crew, SerialCrew
 
 _SAMPLE = Streams(0)

@@ -18,7 +18,7 @@ from distanon.data.schema import Attribute, Schema
 from distanon.errors import SpecError
 from distanon.kernels.counts import Counts
 from distanon.promises import failures
-from distanon.promises.base import Promise, Verdict
+from distanon.promises.base import Promise, Verdict, unverified
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +130,8 @@ class SensitivePromise(Promise):
         faults = self.faults(evidence.release.schema)
         if faults:
             raise SpecError(*faults)
+        if evidence.classes_from == "asserted":
+            return unverified(self, "the classes, which are private")
         measured: dict[str, Mapping[str, Any]] = {}
         private: dict[str, Any] = {}
         reasons = []
@@ -155,7 +157,7 @@ class SensitivePromise(Promise):
             asked=self.asked(),
             measured=self._joined(measured),
             kept=not reasons,
-            verified_from="release",
+            verified_from=evidence.classes_from,
             reason="; ".join(reasons),
             private=private,
         )

@@ -12,7 +12,7 @@ from pydantic import Field
 from distanon.data.classes import equal_rows
 from distanon.data.evidence import Evidence
 from distanon.kernels.counts import exact
-from distanon.promises.base import Promise, Verdict
+from distanon.promises.base import Promise, Verdict, unverified
 
 
 class Unchanged(Promise):
@@ -57,15 +57,3 @@ def told(share: float, limit: float, *, kept: bool) -> float:
     """
     shown = math.ceil(round(share * 100, 9)) / 100
     return min(shown, limit) if kept else shown
-
-
-def unverified(promise: Promise, needs: str) -> Verdict:
-    """The verdict on what these files can't show: asserted at best, so never kept by a gate."""
-    return Verdict(
-        promise=promise.name,
-        asked=promise.asked(),
-        measured={},
-        kept=False,
-        verified_from="asserted",
-        reason=f"not verified: that needs {needs}",
-    )
