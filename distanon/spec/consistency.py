@@ -63,6 +63,9 @@ def _inputs(source: Any) -> Iterator[str]:
     paths = [control] if isinstance(control, str) else []
     if table is not None:
         paths += [table.path, *table.hierarchies.values()]
+    graph = getattr(source, "graph", None)
+    if isinstance(graph, GraphInput):
+        paths += [*graph.files, *graph.hierarchies.values()]
     yield from (path for path in paths if not path.startswith(BUILTIN))
 
 

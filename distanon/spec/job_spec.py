@@ -139,6 +139,13 @@ class JobSpec(BaseModel):
         return self.input.table
 
     @property
+    def graph(self) -> GraphInput:
+        """The graph that is anonymized."""
+        if self.input.graph is None:
+            raise SpecError("input.table: this is a table; expected input.graph")
+        return self.input.graph
+
+    @property
     def run_id(self) -> str:
         """The job's name and a digest of its spec, never of the data.
 

@@ -23,7 +23,6 @@ from distanon.spec.faults import near
 if TYPE_CHECKING:
     from distanon.spec.table_input import Column, InputSettings
 
-_COLUMNS = "input.table.columns"
 _SHOWN = 20
 
 
@@ -32,28 +31,46 @@ def assign_roles(
     arrow_schema: pa.Schema,
     source: str,
     hierarchies: Mapping[str, Hierarchy],
+    part: str = "input.table",
+    *,
+    drop: bool = False,
 ) -> Schema:
-    """As `TableInput.schema_for`."""
+    """As `TableInput.schema_for`, or for the nodes of a graph.
+
+    Args:
+        settings: roles and settings, by column.
+        arrow_schema: names and types as in the files.
+        source: what the table is called in messages.
+        hierarchies: the files of `settings.hierarchies`, read, by column.
+        part: of the spec: input.table or input.graph. Nodes need no quasi-identifier, since an
+            intruder may know their edges alone.
+        drop: whether columns without a role are left out.
+
+    Raises:
+        SpecError: all that does not fit.
+        InputError: the files name a column twice, or as distanon's own.
+    """
     names = list(arrow_schema.names)
     _check_names(names, source)
-    faults = _misplaced(settings, names, source)
+    faults = _misplaced(settings, names, source, part, drop=drop)
     attributes: list[Attribute] = []
     for field in arrow_schema:
         column = settings.columns.get(field.name)
         if column is None and settings.default_role is None:
             continue
         try:
-            attributes.append(_attribute(field, column, settings.default_role, hierarchies))
+            attributes.append(_attribute(field, column, settings.default_role, hierarchies, part))
         except SpecError as error:
             faults.extend(error.faults)
-    if not faults and not any(each.role is Role.QUASI_IDENTIFIER for each in attributes):
+    needs_one = part == "input.table" and not faults
+    if needs_one and not any(each.role is Role.QUASI_IDENTIFIER for each in attributes):
         faults.append(
-            f"{_COLUMNS}: no column is a quasi_identifier, so there is nothing to anonymize"
+            f"{part}.columns: no column is a quasi_identifier, so there is nothing to anonymize"
         )
     for name in settings.confirm_unique:
         role = next((each.role for each in attributes if each.name == name), None)
         if role not in (None, Role.INSENSITIVE):
-            faults.append(f"input.table.confirm_unique: {name!r} is {role}, expected insensitive")
+            faults.append(f"{part}.confirm_unique: {name!r} is {role}, expected insensitive")
     if faults:
         raise SpecError(*faults)
     return Schema(tuple(attributes))
@@ -74,29 +91,31 @@ def _check_names(names: Sequence[str], source: str) -> None:
         raise InputError(f"{source}: column {', '.join(nameless)} has no name in the header")
 
 
-def _misplaced(settings: InputSettings, names: Sequence[str], source: str) -> list[str]:
+def _misplaced(
+    settings: InputSettings, names: Sequence[str], source: str, part: str, *, drop: bool
+) -> list[str]:
     """The columns of the spec that the file lacks, and the other way round."""
     listed = set(settings.columns)
     if listed and not listed & set(names):
         # The first row may be data, so its values are not quoted.
         found = f"{source} has none of these columns, but {len(names)} others"
-        return [f"{_COLUMNS}: {found}; is its first row a header?"]
+        return [f"{part}.columns: {found}; is its first row a header?"]
     faults = [
-        f"{_COLUMNS}.{name}: {source} has no such column{near(name, names)}"
+        f"{part}.columns.{name}: {source} has no such column{near(name, names)}"
         for name in settings.columns
         if name not in names
     ]
     faults += [
-        f"input.table.confirm_unique: {source} has no column {name!r}{near(name, names)}"
+        f"{part}.confirm_unique: {source} has no column {name!r}{near(name, names)}"
         for name in settings.confirm_unique
         if name not in names
     ]
     unlisted = [name for name in names if name not in listed]
-    if unlisted and settings.default_role is None:
+    if unlisted and settings.default_role is None and not drop:
         more = f" and {len(unlisted) - _SHOWN} more" if len(unlisted) > _SHOWN else ""
         which = ", ".join(unlisted[:_SHOWN]) + more if listed else f"{len(unlisted)} columns"
         faults.append(
-            f"{_COLUMNS}: no role for {which}; list every column, or set input.table.default_role"
+            f"{part}.columns: no role for {which}; list every column, or set {part}.default_role"
         )
     return faults
 
@@ -106,9 +125,10 @@ def _attribute(
     column: Column | None,
     default_role: Role | None,
     hierarchies: Mapping[str, Hierarchy],
+    part: str,
 ) -> Attribute:
     """One column of the schema; a type that the spec leaves open is inferred."""
-    where = f"{_COLUMNS}.{field.name}"
+    where = f"{part}.columns.{field.name}"
     inferred = infer_type(field.type)
     if column is None:
         role = default_role or Role.INSENSITIVE

@@ -27,7 +27,7 @@ from distanon.storage.node_tables import NodeTable, open_nodes
 from distanon.storage.parts import PartFile, find_parts
 from distanon.storage.store import StorageSettings, Store
 
-_ONE_FILE = {".graphml": read_graphml, ".gml": read_gml}
+ONE_FILE = {".graphml": read_graphml, ".gml": read_gml}
 _NUMBER = re.compile(r"^\s*-?[0-9]+\s*$")
 
 
@@ -98,7 +98,7 @@ def open_graph(source: GraphSource, settings: StorageSettings | None = None) -> 
             file and line.
     """
     settings = settings or StorageSettings()
-    reader = _ONE_FILE.get(ending(source.edges))
+    reader = ONE_FILE.get(ending(source.edges))
     if reader is not None:
         tables, versions = _open_one(source, settings)
     else:
@@ -121,7 +121,7 @@ def _open_one(source: GraphSource, settings: StorageSettings) -> tuple[GraphTabl
             f"{source.nodes}: {source.edges} holds nodes as well as edges; leave the node table out"
         )
     part = _one_file(source.edges, settings)
-    tables = _ONE_FILE[ending(source.edges)](part.file, source.node)
+    tables = ONE_FILE[ending(source.edges)](part.file, source.node)
     names = GraphColumns(tables.columns.node, source.source or "source", source.target or "target")
     return replace(tables, columns=names, source=source.edges), [*_version(part)]
 

@@ -7,7 +7,10 @@ from pathlib import Path
 _FOLDER = Path(__file__).parent
 
 NAMES = ("adult", "forest-fires", "magic", "poker-hand")
-"""What may stand after `builtin:` in a spec."""
+"""Tables: what may stand after `builtin:` in `input.table.path`."""
+
+GRAPHS = ("lastfm-asia",)
+"""Graphs: what may stand after `builtin:` in `input.graph.path`."""
 
 
 def path_of(name: str) -> Path:
@@ -22,3 +25,17 @@ def path_of(name: str) -> Path:
     if name not in NAMES:
         raise KeyError(name)
     return _FOLDER / f"{name}.parquet"
+
+
+def graph_paths_of(name: str) -> tuple[Path, Path]:
+    """The parquet files of a graph: its edges and its nodes.
+
+    Args:
+        name: one of `GRAPHS`.
+
+    Raises:
+        KeyError: there is no such graph.
+    """
+    if name not in GRAPHS:
+        raise KeyError(name)
+    return _FOLDER / name / "edges.parquet", _FOLDER / name / "nodes.parquet"

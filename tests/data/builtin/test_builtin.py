@@ -2,7 +2,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from distanon.data.builtin import NAMES, path_of
+from distanon.data.builtin import GRAPHS, NAMES, graph_paths_of, path_of
 
 SHAPES = {
     "adult": (32_561, 15),
@@ -51,3 +51,25 @@ def test_a_licence_is_named_for_every_data_set():
 def test_another_name_is_no_data_set():
     with pytest.raises(KeyError):
         path_of("../builtin/adult")
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_graph_is_two_small_files_of_plain_types_with_its_licence(name):
+    for path in graph_paths_of(name):
+        assert path.stat().st_size < 1_000_000
+        schema = pq.read_schema(path)
+        assert schema.metadata is None
+        assert {str(kind) for kind in schema.types} == {"int64"}
+    assert "MIT License" in (graph_paths_of(name)[0].parent / "LICENSE").read_text()
+    assert f"`{name}`" in (path_of("adult").parent / "README.md").read_text()
+
+
+def test_lastfm_asia_is_as_described():
+    edges, nodes = (pq.read_table(path) for path in graph_paths_of("lastfm-asia"))
+    assert (edges.shape, nodes.shape) == ((27_806, 2), (7_624, 2))
+    assert len(set(nodes["target"].to_pylist())) == 18
+
+
+def test_a_table_is_no_graph():
+    with pytest.raises(KeyError):
+        graph_paths_of("magic")
