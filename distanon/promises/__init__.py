@@ -9,7 +9,9 @@ from distanon.promises.base import Promise
 from distanon.promises.beta_likeness import BetaLikeness
 from distanon.promises.delta_disclosure import DeltaDisclosure
 from distanon.promises.k_anonymity import KAnonymity
+from distanon.promises.k_degree import KDegree
 from distanon.promises.l_diversity import LDiversity
+from distanon.promises.link_confidence import LinkConfidence
 from distanon.promises.linkage import Linkage
 from distanon.promises.t_closeness import TCloseness
 from distanon.promises.unchanged import Unchanged
@@ -26,6 +28,8 @@ PROMISES: MappingProxyType[str, type[Promise]] = MappingProxyType(
             BetaLikeness,
             DeltaDisclosure,
             AlphaK,
+            KDegree,
+            LinkConfidence,
         )
     }
 )
