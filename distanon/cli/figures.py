@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # `distanon --help` loads no data library
 _LEADING = {
     "identity.release_to_original": "released records linked to their source",
     "identity.original_to_release": "targets linked to their released record",
+    "inversion.known_sample": "values turned back by who knows a few records",
     "neighborhoods.stability_owner": "of each neighborhood kept (owner's scale)",
     "neighborhoods.stability_analyst": "of each neighborhood kept (analyst's scale)",
     "clustering.kmeans_f": "F-measure of k-means clusters",
@@ -26,6 +27,7 @@ _LEADING = {
 _SHORT = {
     "identity.release_to_original": "release → source",
     "identity.original_to_release": "target → release",
+    "inversion.known_sample": "turned back",
     "neighborhoods.stability_owner": "kept (owner)",
     "neighborhoods.stability_analyst": "kept (analyst)",
     "clustering.kmeans_f": "F-measure",
