@@ -6,9 +6,9 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from distanon.attacks import identity, inversion
+from distanon.attacks import identity, inversion, membership
 from distanon.data.classes import equivalence_classes
 from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement
@@ -107,6 +107,7 @@ def _steps(
             assignment=thoroughness.assignment_records,
             blocks=blocks,
         ),
+        **_on_control(evidence, crew, streams, membership.TARGETS * more, blocks),
         "neighborhoods": lambda: neighborhoods.measure(
             evidence,
             crew=crew,
@@ -129,6 +130,18 @@ def _steps(
         "inversion": lambda: inversion.measure(
             evidence, crew=crew, streams=streams, draws=draws * more
         ),
+    }
+
+
+def _on_control(
+    evidence: Evidence, crew: Crew, streams: Streams, targets: int, blocks: int
+) -> dict[str, Callable[[], list[Measurement]]]:
+    """What needs records that were held out; nothing is missing where there are none."""
+    if evidence.control is None:
+        return {}
+    settings: dict[str, Any] = {"targets": targets, "blocks": blocks}
+    return {
+        "membership": lambda: membership.measure(evidence, crew=crew, streams=streams, **settings)
     }
 
 

@@ -62,8 +62,9 @@ def measure(
 ) -> list[Measurement]:
     """Linkage in both directions, by optimal assignment, and with few attributes known.
 
-    Control records have no released row that could be theirs, so no rate is measured on them:
-    the blind guess is what an intruder reaches without the release.
+    Control records have no released row that could be theirs, so no rate is measured on them
+    (what a release tells of them is `membership`'s question): the blind guess is what an intruder
+    reaches without the release.
 
     Args:
         evidence: with the original and the source of each released row; without them only what
@@ -115,7 +116,8 @@ def measure(
         "identity.blind_guess",
         1.0 / min(len(old), len(new)),
         n=len(new),
-        note="what an intruder reaches without looking",
+        note="what an intruder reaches without looking; no rate on control records, since none "
+        "of them has a released row to be linked to",
     )
     return [
         *known_all[:2],

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from distanon.data import builtin
+from distanon.data import builtin, codes
 from distanon.data.domain import scan
 from distanon.data.hierarchy import Hierarchy
-from distanon.data.schema import Attribute, Schema
+from distanon.data.schema import Attribute, AttributeType, Schema
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset
 from distanon.data.uniqueness import refuse_unique
@@ -95,17 +96,45 @@ def _hold_out(
                 f"{whole.source}: a fraction of {control.fraction} of {len(whole)} records "
                 "leaves one side empty; give input.control a path, or more records"
             )
-        return whole.select(np.flatnonzero(~held)), whole.select(np.flatnonzero(held))
-    opened = open_table(place_of(control), wanted.csv, spec.storage)
-    schema = schema_of(replace_path(wanted, control), opened, spec.storage)
-    if [one.name for one in schema] != [one.name for one in whole.schema]:
-        raise InputError(f"{control}: the columns are not those of {wanted.path}")
-    return whole, Dataset(schema, opened.partitions, control)
+        taken = whole.select(np.flatnonzero(held))
+        return whole.select(np.flatnonzero(~held)), replace(taken, domain=scan(taken))
+    return whole, _control_file(control, whole, wanted, spec.storage)
 
 
-def replace_path(wanted: TableInput, path: str) -> TableInput:
-    """The same settings for another file."""
-    return wanted.model_copy(update={"path": path})
+def _control_file(
+    path: str, whole: Dataset, wanted: TableInput, storage: StorageSettings
+) -> Dataset:
+    """A table of people who are not in the input, checked as the input is."""
+    opened = open_table(place_of(path), wanted.csv, storage)
+    names = opened.arrow_schema.names
+    if names != [one.name for one in whole.schema]:
+        raise InputError(f"{path}: the columns are not those of {whole.source}")
+    schema = Schema(
+        tuple(replace(whole.schema[one.name], arrow_type=one.type) for one in opened.arrow_schema)
+    )
+    odd = [one for one in schema if not _compares(one, whole.schema[one.name])]
+    if odd:
+        told = "; ".join(
+            f"column {one.name!r} is {one.arrow_type}, there {whole.schema[one.name].arrow_type}"
+            for one in odd
+        )
+        raise InputError(f"{path}: types are not those of {whole.source}: {told}")
+    control = Dataset(schema, opened.partitions, path)
+    domain = scan(control, opened.locate if len(opened.parts) > 1 else None)
+    control = replace(control, domain=domain)
+    _refuse_missing(control, wanted, opened)
+    return control
+
+
+def _compares(ours: Attribute, theirs: Attribute) -> bool:
+    """Whether values of two columns can be compared; text in place of numbers is scanned later."""
+    kinds = [codes.value_type(one.arrow_type) for one in (ours, theirs)]
+    if kinds[0] == kinds[1] or any(pa.types.is_null(kind) for kind in kinds):
+        return True
+    return ours.type is AttributeType.NUMERIC and all(
+        codes.is_text(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)
+        for kind in kinds
+    )
 
 
 def _refuse_missing(dataset: Dataset, wanted: TableInput, opened: OpenedTable) -> None:

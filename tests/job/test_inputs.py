@@ -60,6 +60,22 @@ def test_a_control_file_must_have_the_same_columns(opened, tmp_path):
         opened(f"input.control={other}")
 
 
+def test_a_control_file_is_checked_as_the_input_is(opened, tmp_path):
+    other = tmp_path / "other.csv"
+    # More digits, other values and a blank are no fault.
+    other.write_text("a,b\n1,0.25\n99,\n")
+    assert opened(f"input.control={other}").control.domain["a"].maximum == 99
+    with pytest.raises(InputError, match=r"other.csv: column 'b': 1 missing values, .* row 2"):
+        opened(f"input.control={other}", "input.table.missing=error")
+    other.write_text("a,b\n1,0.25\n2,planted\n3,9\n")
+    with pytest.raises(InputError, match=r"other.csv: column 'b', row 2: text, expected") as caught:
+        opened(f"input.control={other}")
+    assert "planted" not in str(caught.value)
+    other.write_text("a,b\n1,2001-01-01\n")
+    with pytest.raises(InputError, match=r"types are not those .*'b' is date32.*, there double"):
+        opened(f"input.control={other}")
+
+
 def test_a_fraction_that_leaves_nobody_is_refused(opened):
     with pytest.raises(InputError, match="one side empty"):
         opened("input.control.fraction=0.0001", rows=10)

@@ -73,6 +73,20 @@ def test_a_promise_that_these_columns_can_not_keep_is_refused_before_the_run(spe
         check_all(spec, open_inputs(spec, Streams(1)).dataset)
 
 
+def test_records_that_are_held_out_measure_membership(spec_of, tmp_path):
+    result = jobs.run_job(spec_of("input.control.fraction=0.3", "compare=[noise]"), serial=True)
+    for figures in (result.measurements, result.compared["noise"]):
+        (found,) = [each for each in figures if each.name == "membership.auc"]
+        assert 0.5 < found.value <= 1.0  # 60 records, moved a little
+    others = np.random.default_rng(4).normal(size=(30, 3)).round(2)
+    table = pa.table(dict(zip("abc", others.T, strict=True)))
+    pq.write_table(table, tmp_path / "control.parquet")
+    spec = spec_of(f"input.control={tmp_path / 'control.parquet'}")
+    result = jobs.run_job(spec, serial=True, overwrite=True)
+    (found,) = [each for each in result.measurements if each.name == "membership.auc"]
+    assert found.n == 90
+
+
 def test_compared_methods_are_assigned_all_at_once_only_while_that_is_quick(spec_of, monkeypatch):
     monkeypatch.setattr(comparison, "_COMPARED_ASSIGNMENT", 59)  # there are 60 records
     for attacks, is_measured in (("standard", False), ("full", True)):
