@@ -126,9 +126,10 @@ class Graph:
 
         if not self.nodes:
             return np.zeros(0, np.int64)
-        ones = np.ones(len(self.neighbors), np.int8)
+        ones = np.ones(len(self.neighbors))  # the type that scipy would copy it to
         matrix = csr_array((ones, self.neighbors, self.starts), shape=(self.nodes, self.nodes))
-        labels = connected_components(matrix, directed=False)[1]
+        # The matrix is symmetric: strong components are the same and need no transposed copy.
+        labels = connected_components(matrix, directed=True, connection="strong")[1]
         _, first, places = np.unique(labels, return_index=True, return_inverse=True)
         rank = np.empty(len(first), np.int64)
         rank[np.argsort(first)] = np.arange(len(first))

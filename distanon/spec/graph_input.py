@@ -104,6 +104,7 @@ class GraphInput(InputSettings):
             self.directed == "ignore",
             self.undeclared,
             self.csv,
+            self.place,
         )
 
     def schema_for(

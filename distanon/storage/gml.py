@@ -20,13 +20,17 @@ from distanon.storage.text_blocks import read_some, unpacked
 
 _TOKEN = re.compile(
     r"""
-      (?P<space>\s+|\#[^\n]*)
-    | (?P<text>"[^"]*")
+    (?:\s++|\#[^\n]*+)*+
+    (?:
+      (?P<text>"[^"]*")
     | (?P<float>[+-]?(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?\d+[eE][+-]?\d+)(?![^\s\]\[\#])
     | (?P<int>[+-]?\d+)(?![^\s\]\[\#])
     | (?P<open>\[)
     | (?P<close>\])
     | (?P<word>[^\s\[\]"\#]+)
+    | (?P<end>\Z)
+    | (?P<quote>")
+    )
     """,
     re.VERBOSE,
 )
@@ -79,15 +83,13 @@ class _Source:
 
 
 def _tokens(source: _Source) -> Iterator[tuple[str, str, int]]:
-    place, text = 0, source.text
-    while place < len(text):
-        found = _TOKEN.match(text, place)
-        if found is None:
-            raise source.fault(place, "a quote that is never closed")
-        kind = found.lastgroup or ""
-        if kind != "space":
-            yield kind, found.group(), place
-        place = found.end()
+    for found in _TOKEN.finditer(source.text):
+        kind = found.lastgroup or "end"
+        if kind == "end":
+            return
+        if kind == "quote":
+            raise source.fault(found.start(kind), "a quote that is never closed")
+        yield kind, found[kind], found.start(kind)
 
 
 def _entries(source: _Source) -> list[Entry]:

@@ -44,6 +44,7 @@ class GraphSource:
         directed: whether edges with a direction are taken as edges without.
         undeclared: what becomes of attributes that nobody declared.
         csv: how text files are written.
+        name: what the graph is called in messages; None: as its edges.
     """
 
     edges: str
@@ -54,6 +55,7 @@ class GraphSource:
     directed: bool = False
     undeclared: Undeclared = "refuse"
     csv: CsvSettings = field(default_factory=CsvSettings)
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,6 +105,7 @@ def open_graph(source: GraphSource, settings: StorageSettings | None = None) -> 
         tables, versions = _open_one(source, settings)
     else:
         tables, versions = _open_lists(source, settings)
+    tables = replace(tables, source=source.name or source.edges)
     check_usable(tables, directed=source.directed, undeclared=source.undeclared)
     content = json.dumps([str(tables.arrow_schema), versions])
     return OpenedGraph(tables, source, hashlib.sha256(content.encode()).hexdigest())
@@ -123,7 +126,7 @@ def _open_one(source: GraphSource, settings: StorageSettings) -> tuple[GraphTabl
     part = _one_file(source.edges, settings)
     tables = ONE_FILE[ending(source.edges)](part.file, source.node)
     names = GraphColumns(tables.columns.node, source.source or "source", source.target or "target")
-    return replace(tables, columns=names, source=source.edges), [*_version(part)]
+    return replace(tables, columns=names), [*_version(part)]
 
 
 def _open_lists(source: GraphSource, settings: StorageSettings) -> tuple[GraphTables, list[str]]:

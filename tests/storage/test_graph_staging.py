@@ -13,11 +13,12 @@ from distanon.data.graph import Graph, GraphColumns
 from distanon.data.graph_release import GraphRelease, PublishedGraph, publishable_tables
 from distanon.data.schema import Attribute, Role, Schema, infer_type
 from distanon.data.streams import Streams
-from distanon.errors import StorageError
+from distanon.errors import InputError, StorageError
 from distanon.storage import graph_staging, staging
 from distanon.storage.graph_staging import GraphManifest, read_back, stage, staged_manifest
 from distanon.storage.graphs import GraphSource, open_graph
 from distanon.storage.publishing import Attempt
+from distanon.storage.releases import open_graph_release
 from distanon.storage.staging import read_mapping
 from distanon.storage.store import Store
 
@@ -207,9 +208,20 @@ def test_a_graph_goes_the_way_of_every_release(place, tmp_path):
         assert resumed.read_back_graph(one.schema).graph.edges == back.graph.edges
         resumed.cleanup()
     assert read_mapping(Store(private)).tolist() == one.sources.tolist()
+    opened = open_graph_release(output)
+    assert opened.tables.columns == COLUMNS
+    assert opened.dataset(schema_of(attributes())).graph.edges == back.graph.edges
     names = {Path(entry.name).parts[0] for entry in Store(output).list()}
     assert names == {"nodes", "edges", "graph.graphml", "release.json", "_SUCCESS"}
     assert Store(private).list("staging") == []
+
+
+def test_a_release_of_a_table_has_no_graph_and_one_under_way_is_refused(tmp_path):
+    (tmp_path / "data").mkdir()
+    assert open_graph_release(str(tmp_path)) is None
+    (tmp_path / "release.json").write_text("{}")
+    with pytest.raises(InputError, match="no finished release"):
+        open_graph_release(str(tmp_path))
 
 
 def test_the_public_bytes_name_no_input_id_and_no_unused_value(tmp_path):

@@ -14,6 +14,7 @@ from distanon.data.schema import Attribute, Role, Schema, infer_type
 from distanon.errors import AccessError, InputError
 from distanon.storage.csv_text import CsvSettings
 from distanon.storage.graphs import GraphSource, open_graph
+from distanon.storage.store import Store
 
 ROOT = Path(__file__).parents[2]
 GRAPHS = Path(os.environ.get("DISTANON_DATA", ROOT.parent / "shared" / "data")) / "graphs"
@@ -92,6 +93,16 @@ def test_every_format_gives_the_same_graph(tmp_path):
         found = dataset(GraphSource(place, undeclared="drop"))
         assert found.graph.pairs().tolist() == [[0, 1], [1, 2]], place
         assert found.counts["self_loops"] == 1, place
+
+
+def test_graphs_are_read_from_wherever_they_are_stored(place):
+    store = Store(place)
+    store.write("e.txt.gz", gzip.compress(b"# c\n1 2\n2 3\n"))
+    store.write("n.csv", b"id,job\n3,x\n1,y\n2,z\n")
+    store.write("g.gml", b"graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 ] ]")
+    found = dataset(GraphSource(store.place("e.txt.gz"), store.place("n.csv")))
+    assert found.graph.pairs().tolist() == [[0, 2], [1, 2]]
+    assert dataset(GraphSource(store.place("g.gml"))).graph.edges == 1
 
 
 @pytest.mark.parametrize(
