@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 LEAF = 32  # points; measured best among 16, 32, 48 and 64 on continuous data and on lattices
 _BALANCE = 0.25  # a cut that leaves less than this share on one side tries another column first
+_TRIES = 16  # columns tried: a nominal attribute has one for each of its categories
+_LOPSIDED = 0.0625  # a share below which those columns are cut together
 
 
 class KdTree(NamedTuple):
@@ -105,17 +107,46 @@ def _partition(rows: Any, part: Any) -> Any:
     column, bound, left = _best_cut(rows, part)
     if left == 0:  # no column tells these points apart in the lifted rows: any halves will do
         return m // 2
+    keys = np.empty(m)
+    for i in range(m):
+        keys[i] = rows[part[i], column]
+    if min(left, m - left) < _LOPSIDED * m:
+        firsts = _first_high(rows, part)
+        value, below = _cut(firsts)
+        if min(below, m - below) > min(left, m - left):
+            keys, bound, left = firsts, value, below
     moved = np.empty(m, np.int64)
     i, j = 0, left
-    for p in part:
-        if rows[p, column] <= bound:
-            moved[i] = p
+    for place in range(m):
+        if keys[place] <= bound:
+            moved[i] = part[place]
             i += 1
         else:
-            moved[j] = p
+            moved[j] = part[place]
             j += 1
     part[:] = moved
     return left
+
+
+@njit(cache=True, nogil=True)
+def _first_high(rows: Any, part: Any) -> Any:
+    """For each point the first wide column in which it lies in the upper half.
+
+    The columns of a nominal attribute each tell one category from the others, so that cutting
+    one after the other would make the tree as deep as there are categories; these keys order
+    the points by category.
+    """
+    low, high = _bounds(rows, part)
+    widest = (high - low).max()
+    keys = np.empty(len(part))
+    for i in range(len(part)):
+        keys[i] = rows.shape[1]
+        for c in range(rows.shape[1]):
+            wide = high[c] - low[c] >= 0.5 * widest
+            if wide and rows[part[i], c] - low[c] > 0.5 * (high[c] - low[c]):
+                keys[i] = c
+                break
+    return keys
 
 
 @njit(cache=True, nogil=True)
@@ -123,18 +154,24 @@ def _best_cut(rows: Any, part: Any) -> Any:
     """The column, the greatest value left of the cut, and how many points that leaves left.
 
     The widest column, unless its ties make the cut lopsided: then the best balanced among
-    the columns that are at least half as wide.
+    the first columns that are at least half as wide.
     """
-    spreads = _spreads(rows, part)
+    low, high = _bounds(rows, part)
+    spreads = high - low
     widest = spreads.max() if len(spreads) else 0.0
     best: Any = (-1, 0.0, 0)
     balance = 0.0
-    while balance < _BALANCE:
+    tries = 0
+    while balance < _BALANCE and tries < _TRIES:
+        tries += 1
         c = spreads.argmax() if widest > 0.0 else 0
         if widest <= 0.0 or spreads[c] < 0.5 * widest:
             break
         spreads[c] = -1.0
-        value, below = _cut(rows, part, c)
+        values = np.empty(len(part))
+        for i in range(len(part)):
+            values[i] = rows[part[i], c]
+        value, below = _cut(values)
         share = min(below, len(part) - below) / len(part)
         if share > balance:
             best, balance = (c, value, below), share
@@ -142,8 +179,8 @@ def _best_cut(rows: Any, part: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _spreads(rows: Any, part: Any) -> Any:
-    """The width of each column over some points."""
+def _bounds(rows: Any, part: Any) -> Any:
+    """The least and the greatest value of each column over some points."""
     width = rows.shape[1]
     low = np.full(width, np.inf)
     high = np.full(width, -np.inf)
@@ -151,16 +188,17 @@ def _spreads(rows: Any, part: Any) -> Any:
         for c in range(width):
             low[c] = min(low[c], rows[p, c])
             high[c] = max(high[c], rows[p, c])
-    return high - low
+    return low, high
 
 
 @njit(cache=True, nogil=True)
-def _cut(rows: Any, part: Any, column: int) -> Any:
-    """The cut of one column between two distinct values that is nearest to the median."""
-    m = len(part)
-    values = np.empty(m)
-    for i in range(m):
-        values[i] = rows[part[i], column]
+def _cut(values: Any) -> Any:
+    """The cut between two distinct values that is nearest to the median.
+
+    Returns:
+        The greatest value left of the cut, and how many values that leaves left.
+    """
+    m = len(values)
     median = _ranked(values.copy(), m // 2)
     below, equal, before = 0, 0, -np.inf
     for v in values:

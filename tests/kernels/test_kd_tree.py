@@ -63,3 +63,13 @@ def test_no_order_of_the_records_makes_building_quadratic(shape):
     }
     kd_tree.build(up[:100, None].copy())
     assert seconds(shapes[shape]) < 30 * seconds(up)
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_nominal_attribute_of_many_categories_makes_no_deep_tree(others):
+    random = np.random.default_rng(1)
+    categories = random.integers(0, 500, 3000)
+    rows = np.sqrt(0.5) * np.eye(500)[categories]
+    rows = np.hstack([rows, random.integers(0, 80, (3000, others)) / 79])
+    tree = kd_tree.build(np.unique(rows, axis=0))
+    assert tree.depth <= 4 * np.log2(len(tree.order))

@@ -141,6 +141,20 @@ def test_distances_are_euclidean_and_missing_is_a_value_of_its_own():
     np.testing.assert_allclose(pairwise_distances(holes), expected)
 
 
+@given(st.integers(0, 2**32 - 1), st.integers(1, 25), st.integers(1, 6), st.floats(0, 1))
+def test_a_frequent_value_or_missing_one_changes_no_bit_of_a_distance(seed, rows, values, missing):
+    random = np.random.default_rng(seed)
+    points = random.integers(0, values, (rows, 4)) / 7
+    points[random.random(points.shape) < missing] = np.nan
+    expected = np.empty((rows, rows))
+    for i, one in enumerate(points):
+        for j, other in enumerate(points):
+            gaps = np.where(np.isnan(one) != np.isnan(other), 1.0, one - other)
+            gaps[np.isnan(gaps)] = 0.0
+            expected[i, j] = np.sqrt(sum(gap * gap for gap in gaps))
+    assert pairwise_distances(points).tobytes() == expected.tobytes()
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(3, 60), st.integers(1, 4))
 def test_the_chosen_width_is_a_minimum_of_the_potential_entropy(seed, size, width):
