@@ -5,10 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from distanon.data.graph import GraphDataset
+from distanon.data.graph_release import GraphRelease
 from distanon.data.hierarchy import Hierarchy
 from distanon.data.ports import Progress, Scratch, Silent
 from distanon.data.release import Release
@@ -32,6 +34,7 @@ class Context:
         streams: all randomness.
         progress: where to say how far it is.
         blocks: into how many ranges work on records is cut; never changes a bit of the release.
+        checkpoint_every: iterations of a search between two checkpoints in the scratch.
     """
 
     crew: Crew
@@ -39,6 +42,7 @@ class Context:
     streams: Streams
     progress: Progress = field(default_factory=Silent)
     blocks: int = 8
+    checkpoint_every: int = 10
 
 
 class Method(BaseModel):
@@ -48,6 +52,8 @@ class Method(BaseModel):
 
     name: str
 
+    kind: ClassVar[Literal["table", "graph"]] = "table"
+    """What it anonymizes."""
     summary: ClassVar[str]
     """One line for `distanon methods`."""
     limits: ClassVar[str]
@@ -146,3 +152,21 @@ class Method(BaseModel):
     def parameters(self) -> dict[str, Any]:
         """The public parameters, as in the spec."""
         return self.model_dump(mode="json", exclude={"name"})
+
+
+class GraphMethod(Method):
+    """A method whose data set is a graph, and whose release is one."""
+
+    kind: ClassVar[Literal["table", "graph"]] = "graph"
+
+    @abstractmethod
+    def check(  # type: ignore[override]
+        self, dataset: GraphDataset, promises: Mapping[str, Promise]
+    ) -> None:
+        """As `Method.check`, of a graph."""
+
+    @abstractmethod
+    def release(  # type: ignore[override]
+        self, dataset: GraphDataset, promises: Mapping[str, Promise], context: Context
+    ) -> GraphRelease:
+        """As `Method.release`, of a graph."""
