@@ -20,9 +20,7 @@ Integers = NDArray[np.int64]
 _FAR = np.iinfo(np.int64).max
 
 
-def percolate(
-    one: Graph, other: Graph, seeds: Integers, marks: int = 3, revisions: int = 0
-) -> Integers:
+def percolate(one: Graph, other: Graph, seeds: Integers, marks: int = 3) -> Integers:
     """The mate in `other` of each node of `one`, int64, shape (nodes of one,); −1: none.
 
     In rounds: the pairs that have at least `marks` marks, at least half as many as the best pair,
@@ -33,27 +31,55 @@ def percolate(
         one: the graph that the intruder knows.
         other: the released graph. Node numbers must say nothing of who is who.
         seeds: int64, shape (s, 2): known pairs (node of one, node of other); they stay.
-        marks: r of the source.
-        revisions: how often all matches but the seeds are then made anew from the marks of all,
-            which repairs early mistakes.
+        marks: r of the source, at least 1.
 
     Source: Yartseva & Grossglauser, COSN 2013 (percolation graph matching).
     Deviation: pairs with most marks go first and in rounds (Kazemi, Hassani & Grossglauser 2015
         defer in the same way), mates must be one another's best (Korula & Lattanzi 2014).
     """
-    sides = ((one.starts, one.neighbors), (other.starts, other.neighbors))
     mates = (np.full(one.nodes, -1, np.int64), np.full(other.nodes, -1, np.int64))
     mates[0][seeds[:, 0]] = seeds[:, 1]
     mates[1][seeds[:, 1]] = seeds[:, 0]
-    fixed = (mates[0] >= 0, mates[1] >= 0)
-    _spread(sides, mates, marks, 0.5)
-    for _ in range(revisions):
-        before = mates[0].copy()
-        _revise(sides, mates, fixed, marks)
-        _spread(sides, mates, marks, 0.0)
-        if np.array_equal(before, mates[0]):
-            break
+    if one.nodes and other.nodes:
+        _spread(_sides(one, other), mates, marks, 0.5)
     return mates[0]
+
+
+def revise(
+    one: Graph, other: Graph, seeds: Integers, mates: Integers, marks: int = 3, passes: int = 3
+) -> Integers:
+    """Matches made anew from the marks of all others, which repairs early mistakes.
+
+    Args:
+        one: the graph that the intruder knows.
+        other: the released graph.
+        seeds: int64, shape (s, 2): they stay.
+        mates: int64, shape (nodes of one,): what `percolate` found.
+        marks: as there.
+        passes: at most; after each the matching spreads again.
+
+    Returns:
+        int64, shape (nodes of one,); −1: none.
+
+    Source: Narayanan & Shmatikov, IEEE S&P 2009 (revisiting nodes).
+    """
+    back = np.full(other.nodes, -1, np.int64)
+    back[mates[mates >= 0]] = np.flatnonzero(mates >= 0)
+    both, sides = (mates.copy(), back), _sides(one, other)
+    fixed = (np.zeros(one.nodes, np.bool_), np.zeros(other.nodes, np.bool_))
+    fixed[0][seeds[:, 0]] = True
+    fixed[1][seeds[:, 1]] = True
+    for _ in range(passes if one.nodes and other.nodes else 0):
+        before = both[0].copy()
+        _revise(sides, both, fixed, marks)
+        _spread(sides, both, marks, 0.0)
+        if np.array_equal(before, both[0]):
+            break
+    return both[0]
+
+
+def _sides(one: Graph, other: Graph) -> Any:
+    return ((one.starts, one.neighbors), (other.starts, other.neighbors))
 
 
 @njit(cache=True, nogil=True)
