@@ -105,11 +105,9 @@ def _of_networkx(graph: Any, columns: GraphColumns) -> GraphTables:
     names = list(graph.nodes)
     place_of = {name: place for place, name in enumerate(names)}
     pairs = [(place_of[one], place_of[other]) for one, other in graph.edges()]
-    is_plain = all(type(name) is int for name in names) or all(type(n) is str for n in names)
-    ids = pa.array(names if is_plain and names else list(range(len(names))))
+    ids = _plain_ids(names)
     numbers = pa.array([one for pair in pairs for one in pair], pa.int64()).to_numpy()
     ends = numbers.reshape(-1, 2)
-    ids = read_ids(ids, columns.node, _place(_NODES))
     attributes = _attributes([data for _, data in graph.nodes(data=True)], columns.node)
     return GraphTables(
         ids.take(pa.array(ends[:, 0])),
@@ -123,6 +121,13 @@ def _of_networkx(graph: Any, columns: GraphColumns) -> GraphTables:
         graph_attributes=_names([graph.graph]),
         is_directed=graph.is_directed(),
     )
+
+
+def _plain_ids(names: list[Any]) -> pa.Array:
+    if names and all(type(name) is str for name in names):
+        return pa.array(names, pa.large_string())
+    is_whole = all(type(name) is int and -(2**63) <= name < 2**63 for name in names)
+    return pa.array(names if is_whole else list(range(len(names))), pa.int64())
 
 
 def _names(owners: Iterable[Mapping[Any, Any]]) -> tuple[str, ...]:

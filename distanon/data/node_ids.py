@@ -23,7 +23,7 @@ _SPARSE = 8
 
 
 def read_ids(column: pa.ChunkedArray | pa.Array, name: str, place: Place) -> pa.Array:
-    """A column of node ids, as int64 or large text.
+    """A column of node ids, as int64 or large text without space around it.
 
     Args:
         column: whole numbers, floats that are whole (as pandas writes them), or text.
@@ -34,6 +34,9 @@ def read_ids(column: pa.ChunkedArray | pa.Array, name: str, place: Place) -> pa.
         InputError: an id is missing, or of another kind; names place and column.
     """
     values = codes.plain(column)
+    if codes.is_text(values.type):
+        values = pc.utf8_trim_whitespace(values)
+        values = pc.if_else(pc.equal(values, ""), pa.scalar(None, values.type), values)
     missing = values.is_null().to_numpy(zero_copy_only=False)
     if missing.any():
         raise InputError(

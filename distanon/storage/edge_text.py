@@ -129,6 +129,11 @@ def _plain_layout(file: Store, encoding: str | None) -> Layout:
             cells = len(text.split())
             if cells < 2:
                 raise _ragged(file, line, cells, Layout(" ", (), has_header=False))
+            if any(cell.endswith((",", ";")) for cell in text.split()):
+                raise InputError(
+                    f"{file.url}, line {line}: commas between cells, expected spaces or tabs; "
+                    "name the file .csv, and give it a header"
+                )
             more = (f"column {place}" for place in range(3, cells + 1))
             return Layout(" ", (*ends.names, *more), has_header=False)
     return ends

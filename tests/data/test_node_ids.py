@@ -21,6 +21,7 @@ def place(row: int) -> str:
         (pa.array([1, 2**63], pa.uint64()), pa.array(["1", str(2**63)], pa.large_string())),
         (pa.array([1.0, 3.0]), pa.array([1, 3], pa.int64())),
         (pa.array(["b", "a"]).dictionary_encode(), pa.array(["b", "a"], pa.large_string())),
+        (pa.array([" b\t", "c"]), pa.array(["b", "c"], pa.large_string())),
         (pa.array(["b"], pa.string_view()), pa.array(["b"], pa.large_string())),
         (pa.array([], pa.null()), pa.array([], pa.int64())),
     ],
@@ -35,6 +36,7 @@ def test_ids_are_whole_numbers_or_text_whatever_the_file_holds(column, expected)
     [
         (pa.array([1, None, None]), r"f.csv, row 2, column 'id': no node id \(2 such rows"),
         (pa.array(["a", "b", None]), "f.csv, row 3, column 'id': no node id; give"),
+        (pa.array(["a", " "]), "f.csv, row 2, column 'id': no node id"),
         (pa.array([1.0, float("nan")]), "f.csv, row 2, column 'id': no node id"),
         (pa.array([1.0, 2.5]), "f.csv, row 2, column 'id': a number with decimals"),
         (pa.array([True]), "f.csv, column 'id': node ids of type bool"),
