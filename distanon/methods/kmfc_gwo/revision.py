@@ -21,7 +21,7 @@ def fill(rows: Rows, labels: Integers, centroids: Floats, k: int) -> tuple[Integ
     nearest centroid first, from each its nearest members first, until it has K. Sets are updated
     after each taking: a cluster that has come down to 1.1 K is no donor any more.
 
-    A donor stays above K, and there always is one: with C clusters, C ≤ 0.9 N / K, the members
+    A donor keeps ⌊1.1 K⌋ ≥ K members, and there always is one: with C clusters, C ≤ 0.9 N / K, the members
     above 1.1 K exceed the members that are lacking below K by at least N - 1.1 K C ≥ 0.01 N. One
     cluster alone has all N ≥ K.
 
@@ -35,8 +35,11 @@ def fill(rows: Rows, labels: Integers, centroids: Floats, k: int) -> tuple[Integ
         int64, shape (n,): labels of C clusters with at least K members each; and how many nodes
         changed clusters.
 
+    Raises:
+        ValueError: there are more clusters than K allows.
+
     Source: KMFC-GWO, Algorithm 1.
-    Deviation: the guard. Paper: nothing keeps a donor above K. UL clusters come in the order of
+    Deviation: the guard. Paper: nothing keeps a donor at K. UL clusters come in the order of
     their numbers.
     """
     labels, clusters = labels.copy(), centroids.shape[1]
@@ -59,6 +62,8 @@ def fill(rows: Rows, labels: Integers, centroids: Floats, k: int) -> tuple[Integ
             moved += count
             if sizes[cluster] >= k:
                 break
+    if sizes.min() < k:
+        raise ValueError(f"{len(labels)} nodes do not fill {clusters} clusters of {k} members")
     return labels, moved
 
 

@@ -68,6 +68,12 @@ def test_every_cluster_gets_k_members_and_only_surplus_is_given(k, data):
     assert moved == (found != labels).sum() == np.maximum(k - before, 0).sum()
 
 
+def test_more_clusters_than_k_allows_are_refused():
+    dense = np.zeros((10, 1))
+    with pytest.raises(ValueError, match="do not fill 3 clusters of 4"):
+        fill(dense_rows(dense), np.zeros(10, np.int64), np.zeros((1, 3)), 4)
+
+
 def cost(values, parts):
     return sum(np.abs(values[a:b] - np.median(values[a:b])).sum() for a, b in parts)
 
