@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -286,15 +286,20 @@ def report(
 def clean(
     private: Annotated[str, typer.Argument(metavar="PRIVATE", help="A run's private prefix.")],
 ) -> None:
-    """Remove what abandoned attempts left in a private prefix.
+    """Remove what abandoned attempts left in a private prefix, and list it.
+
+    Nothing else is touched, nor a live run. A run whose checkpoint goes can't be resumed.
 
     Example: distanon clean s3://bucket/private/forest-fires/
     """
     prefix = _private_prefix(private)
     from distanon import job
 
-    removed: Any = job.clean(prefix)
-    print(f"{removed} files removed" if removed else "nothing to remove")
+    removed = job.clean(prefix)
+    for one in removed:
+        print(f"removed {one.place}: {one.files} file{'' if one.files == 1 else 's'}")
+    if not removed:
+        print("nothing to remove")
 
 
 def _load(path: str, settings: list[str] | None, address: str | None = None) -> JobSpec:

@@ -26,6 +26,7 @@ from distanon.spec import JobSpec
 from distanon.spec.places import contains
 from distanon.spec.table_input import ControlFraction
 from distanon.storage import leftovers
+from distanon.storage.leftovers import Removed
 from distanon.storage.releases import open_release
 from distanon.storage.staging import read_mapping
 from distanon.storage.store import StorageSettings, Store
@@ -129,13 +130,16 @@ def rewrite_report(private: str) -> str:
     return journal.write_report()
 
 
-def clean(private: str) -> int:
+def clean(private: str) -> list[Removed]:
     """Removes what abandoned attempts left below a private prefix.
 
     Returns:
-        How many files there were.
+        Each folder or claim that went, with the number of its files.
+
+    Raises:
+        ResumeError: no run of distanon has worked there.
     """
-    return sum(removed.files for removed in leftovers.clean(private))
+    return leftovers.clean(private)
 
 
 def _opened(table: Any, storage: StorageSettings) -> OpenedTable:

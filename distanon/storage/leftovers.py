@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
+from distanon.errors import ResumeError
 from distanon.storage import claims
 from distanon.storage.liveness import RECORD, read_life
+from distanon.storage.local import LocalFiles
 from distanon.storage.scratch import CHECKPOINT, HEADER, StoreScratch
 from distanon.storage.store import StorageSettings, Store
 
 STAGING = "staging"
+RUN = "run.json"
+"""What a run writes first, and keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +29,8 @@ class Removed:
 def clean(private: str, settings: StorageSettings | None = None) -> list[Removed]:
     """Removes what abandoned attempts left: their files, claims and partial releases.
 
-    Those of live runs stay. A run whose checkpoint goes can't be resumed any more.
+    Those of live runs stay, and all that is not a run's own. A run whose checkpoint goes can't be
+    resumed any more.
 
     Args:
         private: a private prefix, or a folder of several.
@@ -31,20 +38,20 @@ def clean(private: str, settings: StorageSettings | None = None) -> list[Removed
 
     Returns:
         What was removed.
+
+    Raises:
+        ResumeError: no run has worked there, or there is no such place.
     """
     top = Store(private, settings or StorageSettings(), private=True)
-    names = [entry.name.split("/") for entry in top.list(leftovers=True)]
-    runs = {
-        "/".join(name[:place])
-        for name in names
-        for place in range(len(name) - 1)
-        if _is_working_folder(name[place], name[place + 1])
-    }
+    paths = [PurePosixPath(entry.name) for entry in top.list(leftovers=True)]
+    runs = {folder for path in paths for folder in _run_of(path, top)}
+    if not runs:
+        raise ResumeError(f"{private}: no run of distanon has worked here; nothing was touched")
     removed: list[Removed] = []
     for run in sorted(runs):
-        place = top.child(run) if run else top
+        place = top if run == "." else top.child(run)
         removed += remove_dead(place)
-        if not attempts(place):
+        if not attempts(place) and _is_header(place.peek(f"{CHECKPOINT}/{HEADER}")):
             files = StoreScratch.discard(place)
             if files:
                 removed.append(Removed(place.place(CHECKPOINT), files))
@@ -52,9 +59,9 @@ def clean(private: str, settings: StorageSettings | None = None) -> list[Removed
 
 
 def attempts(private: Store) -> list[str]:
-    """The nonces below staging."""
-    names = {entry.name.split("/")[1] for entry in private.list(STAGING, leftovers=True)}
-    return sorted(name for name in names if claims.is_nonce(name))
+    """The nonces below staging; other folders there are somebody else's."""
+    paths = [PurePosixPath(entry.name) for entry in private.list(STAGING, leftovers=True)]
+    return sorted({path.parts[1] for path in paths if _is_record(path.parts[1:])})
 
 
 def remove_dead(private: Store) -> list[Removed]:
@@ -88,8 +95,34 @@ def delete_attempt(private: Store, nonce: str) -> int:
     return len(names)
 
 
-def _is_working_folder(name: str, content: str) -> bool:
-    """Whether a folder is one of a run's own: a run may be called "staging" or "checkpoint"."""
-    if name == STAGING:
-        return claims.is_nonce(content)
-    return name == CHECKPOINT and content == HEADER
+def _run_of(path: PurePosixPath, top: Store) -> list[str]:
+    """The folder of the run that this file shows, none where it shows none: "." is the top."""
+    content = top.peek(str(path)) if path.name in (RUN, HEADER) else None
+    if path.name == RUN and _holds(content, "run_id"):
+        return [str(path.parent)]
+    if path.name == HEADER and path.parent.name == CHECKPOINT and _is_header(content):
+        return [str(path.parent.parent)]
+    if path.parts[-3:-2] == (STAGING,) and _is_record(path.parts[-2:]):
+        return [str(PurePosixPath(*path.parts[:-3]))]
+    return []
+
+
+def _is_record(parts: tuple[str, ...]) -> bool:
+    """Whether this is the record of an attempt, whole or not: the first file that it writes."""
+    nonce, *rest = parts
+    name = rest[0] if len(rest) == 1 else ""
+    is_begun = LocalFiles.is_temporary(name) and name.startswith(f".{RECORD}.")
+    return claims.is_nonce(nonce) and (name == RECORD or is_begun)
+
+
+def _is_header(content: bytes | None) -> bool:
+    return _holds(content, "spec", "input", "version")
+
+
+def _holds(content: bytes | None, *keys: str) -> bool:
+    """Whether a file is a JSON object with these keys."""
+    try:
+        document = json.loads(content or b"")
+    except ValueError:
+        return False
+    return isinstance(document, dict) and all(key in document for key in keys)

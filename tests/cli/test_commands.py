@@ -17,6 +17,7 @@ from distanon.errors import (
     StorageError,
 )
 from distanon.promises import PROMISES
+from distanon.storage.leftovers import Removed
 
 COMMANDS = ["run", "resume", "validate", "schema", "methods", "audit", "report", "clean"]
 
@@ -189,9 +190,11 @@ def test_a_run_id_is_looked_up_among_local_runs(command, job, tmp_path, monkeypa
 
 
 def test_clean_says_what_it_removed(command, job):
-    job.answer = 3
-    assert command("clean", "s3://b/p/").stdout == "3 files removed\n"
-    job.answer = 0
+    job.answer = [Removed("s3://b/p/checkpoint", 3), Removed("s3://b/out/_CLAIM", 1)]
+    assert command("clean", "s3://b/p/").stdout == (
+        "removed s3://b/p/checkpoint: 3 files\nremoved s3://b/out/_CLAIM: 1 file\n"
+    )
+    job.answer = []
     assert command("clean", "s3://b/p/").stdout == "nothing to remove\n"
     assert [call.args[0] for call in job.calls] == ["s3://b/p/", "s3://b/p/"]
 
