@@ -10,12 +10,12 @@ their files.
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path, PurePosixPath
 
 from distanon.errors import AccessError, OutputExistsError
 from distanon.storage.entry import Entry
+from distanon.storage.faults import explain
 from distanon.storage.liveness import read_life
 from distanon.storage.local import LocalFiles
 from distanon.storage.store import Store
@@ -143,23 +143,33 @@ def refuse_occupied(output: Store, private: Store, *, overwrite: bool) -> None:
 def probe(place: Store, nonce: str) -> None:
     """Shows a lack of permission before the work.
 
-    Remotely a small file is written and deleted. On a disk nothing is touched: the nearest folder
-    above that exists is looked at.
+    A small file is written and deleted. On a disk no folder is made for it: it goes into the
+    nearest one that exists.
 
     Raises:
         AccessError: the place can't be written to.
     """
-    if place.is_local:
-        _probe_local(Path(place.url))
-        return
     name = f"_PROBE-{nonce[:8]}"
+    if place.is_local:
+        _probe_local(Path(place.url), f".{name}")
+        return
     place.write(name, mark_content(nonce))
     place.delete(name)
 
 
-def _probe_local(path: Path) -> None:
+def _probe_local(path: Path, name: str) -> None:
     nearest = next(one for one in (path, *path.parents) if one.exists())
     if not nearest.is_dir():
         raise AccessError(f"{path}: {nearest} is a file; a folder was expected")
-    if not os.access(nearest, os.W_OK | os.X_OK):
-        raise AccessError(f"{path}: no permission to write in {nearest}; choose another place")
+    probe = nearest / name
+    # Permissions alone don't tell: a mount may be read-only, and /proc makes no files at all. A
+    # folder that is still to be made needs more: a file system may take files and no folders.
+    try:
+        if nearest == path:
+            probe.touch(exist_ok=False)
+            probe.unlink()
+        else:
+            probe.mkdir()
+            probe.rmdir()
+    except OSError as error:
+        raise explain(error, str(path), "write", running=False) from None

@@ -124,7 +124,15 @@ def _reason(error: Exception, doing: str) -> str:
             code in _DENIED or "PermissionError" in kinds,
             f"no permission to {doing} it; grant it to these credentials, or use others",
         ),
+        (
+            "FileNotFoundError" in kinds and doing == "write",
+            "nothing can be written there: no such folder, and none can be made; check the path",
+        ),
         ("FileNotFoundError" in kinds, f"there is nothing to {doing}; check the path"),
+        (
+            getattr(error, "errno", None) == errno.EROFS,
+            "it lies on a read-only file system; choose another place",
+        ),
         (
             not kinds.isdisjoint(_UNREACHABLE),
             "the storage could not be reached; check the endpoint and the network",

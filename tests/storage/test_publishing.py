@@ -26,6 +26,9 @@ from distanon.storage.store import StorageSettings, Store
 
 SCHEMA = Schema((Attribute("x", Role.QUASI_IDENTIFIER, AttributeType.NUMERIC, pa.int64()),))
 
+HEADER = b'{"spec": "", "input": "", "version": ""}'
+NOWHERE = r"nothing can be written there|no permission to write"
+
 
 def release(start: int = 0, records: int = 20) -> Release:
     table = pa.table({"x": range(start, start + records), SOURCE: range(records)})
@@ -340,8 +343,8 @@ def test_a_run_of_another_private_prefix_has_nothing_to_finish(places, place):
 
 def test_clean_removes_dead_attempts_their_claim_and_their_partial_release(places):
     dead = crashed(places)
-    Store(places[1]).write("checkpoint/HEADER.json", b"{}")
-    Store(places[1]).write("run.json", b"{}")
+    Store(places[1]).write("checkpoint/HEADER.json", HEADER)
+    Store(places[1]).write("run.json", b'{"run_id": "a-1"}')
     removed = {one.place.removeprefix(Store(places[0]).url) for one in clean(places[1])}
     assert "/_CLAIM" in removed
     assert any(place.endswith(f"staging/{dead.nonce}") for place in removed)
@@ -354,7 +357,7 @@ def test_clean_removes_dead_attempts_their_claim_and_their_partial_release(place
 def test_clean_leaves_a_live_run_alone(places):
     with Attempt.begin(*places) as attempt:
         attempt.stage(release())
-        Store(places[1]).write("checkpoint/HEADER.json", b"{}")
+        Store(places[1]).write("checkpoint/HEADER.json", HEADER)
         before = names(places[1])
         assert clean(places[1]) == []
         assert names(places[1]) == before
@@ -429,6 +432,16 @@ def test_a_file_where_a_folder_is_needed_is_refused(tmp_path):
     (tmp_path / "a").write_text("")
     with pytest.raises(AccessError, match="is a file; a folder was expected"):
         check_output(str(tmp_path / "a/out"), str(tmp_path / "private"))
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no /proc here")
+@pytest.mark.parametrize("place", ["/proc/out", "/proc/self/out/release"])
+def test_where_nothing_can_be_written_it_is_said_before_the_work(place, tmp_path):
+    with pytest.raises(AccessError, match=NOWHERE):
+        check_output(place, str(tmp_path / "private"))
+    with pytest.raises(AccessError, match=NOWHERE):
+        check_output(str(tmp_path / "out"), place)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.s3
