@@ -82,8 +82,9 @@ class Noise(Method):
         del promises
         if self.rms == "match" and self.stability is None:
             raise SpecError(
-                "method.rms: expected a number above 0, or `stability`; `match` takes the size "
-                "of the release that is compared with, under `compare:` alone"
+                "method.rms: noise needs its size: set rms: 0.1 (shares of the columns' ranges), "
+                "or set stability: 0.9 (what must be kept of each neighborhood); `match`, the "
+                "default, takes the size of the release it is compared with, under `compare:`"
             )
         ordered = (AttributeType.NUMERIC, AttributeType.ORDINAL)
         if not any(a.type in ordered for a in dataset.schema.quasi_identifiers):

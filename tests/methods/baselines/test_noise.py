@@ -89,7 +89,7 @@ def test_a_record_has_the_same_noise_in_any_partition(make, mixed):
 def test_a_size_is_needed_once(make, mixed):
     with pytest.raises(ValidationError, match="rms or stability"):
         Noise(rms=0.1, stability=0.5)
-    with pytest.raises(SpecError, match=r"method\.rms"):
+    with pytest.raises(SpecError, match=r"method\.rms.* or set stability: 0\.9"):
         Noise().check(mixed, {})
     matched = Noise().matched(0.25)
     assert (matched.rms, matched.name) == (0.25, "noise")
