@@ -245,7 +245,7 @@ def _no_id(values: pa.ChunkedArray, place: int, block: Block, layout: Layout) ->
 
 
 def _ragged(file: Store, line: int, cells: int, layout: Layout) -> InputError:
-    by = "spaces" if layout.is_plain else "csv.delimiter"
+    by = "spaces" if layout.is_plain else f"{layout.delimiter!r} (csv.delimiter)"
     what = "the header has" if layout.has_header else "the first line has"
     wanted = f"{len(layout.names)}, as {what}" if len(layout.names) > 1 else "2 or more"
     return InputError(
