@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from distanon.attacks import identity, inversion, membership
+from distanon.attacks import composition, identity, inversion, membership
 from distanon.data.classes import equivalence_classes
 from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement
@@ -73,16 +73,29 @@ def measure(
             reason = out_of_time(thoroughness.budget_s)
             figures.append(Measurement(f"{name}.not_measured", math.nan, note=reason))
             continue
-        try:
-            figures += step()
-        except InputError as error:
-            # Generalized columns have no distances: the rest can still be measured.
-            # The words may count rows, so they are for the owner.
-            note = str(error)
-            figures.append(
-                Measurement(f"{name}.not_measured", math.nan, note=note, is_public=False)
-            )
+        figures += _tried(name, step)
     return figures
+
+
+def compose(
+    evidence: Evidence, other: Evidence, crew: Crew, streams: Streams, blocks: int
+) -> list[Measurement]:
+    """What another release of the same people adds, as far as this evidence allows."""
+
+    def step() -> list[Measurement]:
+        return composition.measure(evidence, other, crew=crew, streams=streams, blocks=blocks)
+
+    return _tried("composition", step)
+
+
+def _tried(name: str, step: Callable[[], list[Measurement]]) -> list[Measurement]:
+    """What was measured, or why it could not be: the rest still can."""
+    try:
+        return step()
+    except InputError as error:  # such as generalized columns, which have no distances
+        # The words may count rows, so they are for the owner.
+        note = str(error)
+        return [Measurement(f"{name}.not_measured", math.nan, note=note, is_public=False)]
 
 
 def out_of_time(budget_s: float) -> str:

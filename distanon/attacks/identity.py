@@ -32,7 +32,7 @@ KNOWN = (3, 4)
 
 
 @dataclass(frozen=True, slots=True)
-class _Setting:
+class Setting:
     """What the attacks share.
 
     Attributes:
@@ -85,12 +85,12 @@ def measure(
     alone = _uniqueness(evidence)
     if evidence.original is None or evidence.sources is None:
         return alone
-    setting = _Setting(
+    setting = Setting(
         crew,
         blocks,
         evidence.sources,
-        _sampled(np.arange(len(evidence.sources)), targets, streams, "identity rows"),
-        _sampled(np.unique(evidence.sources), targets, streams, "identity targets"),
+        streams.sample(np.arange(len(evidence.sources)), targets, "identity rows"),
+        streams.sample(np.unique(evidence.sources), targets, "identity targets"),
     )
     old, new = evidence.original_points, evidence.release_points
     found = release_to_original(setting, original_index(evidence), new)
@@ -130,7 +130,7 @@ def measure(
 
 
 def release_to_original(
-    setting: _Setting, old: NeighborIndex, new: NDArray[np.float64]
+    setting: Setting, old: NeighborIndex, new: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Scores of released rows: is the nearest original the source?
 
@@ -147,7 +147,7 @@ def release_to_original(
 
 
 def original_to_release(
-    setting: _Setting, old: NDArray[np.float64], new: NeighborIndex
+    setting: Setting, old: NDArray[np.float64], new: NeighborIndex
 ) -> NDArray[np.float64]:
     """Scores of known people: is the nearest released row, or one of those that tie, theirs?
 
@@ -167,7 +167,7 @@ def original_to_release(
 
 
 def _scores(
-    setting: _Setting,
+    setting: Setting,
     index: NeighborIndex,
     queries: NDArray[np.float64],
     asking: NDArray[np.int64],
@@ -195,7 +195,7 @@ def _scores(
 
 
 def _knowing_few(
-    evidence: Evidence, setting: _Setting, streams: Streams, choices: int
+    evidence: Evidence, setting: Setting, streams: Streams, choices: int
 ) -> list[Measurement]:
     """Known people linked to released rows by 3 or 4 attributes."""
     attributes = evidence.original_values.shape[1]
@@ -264,15 +264,6 @@ def _uniqueness(evidence: Evidence) -> list[Measurement]:
             note="distinct released quasi-identifiers per row",
         ),
     ]
-
-
-def _sampled(
-    numbers: NDArray[np.int64], limit: int, streams: Streams, purpose: str
-) -> NDArray[np.int64]:
-    if len(numbers) <= limit:
-        return numbers
-    chosen = streams.generator(purpose).choice(len(numbers), limit, replace=False)
-    return numbers[np.sort(chosen)]
 
 
 def _rate(name: str, scores: NDArray[np.float64], note: str = "") -> Measurement:

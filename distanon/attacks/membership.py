@@ -77,10 +77,10 @@ def measure(
 
     known = np.arange(len(people.originals)) if evidence.sources is None else evidence.sources
     members = distances(
-        people.originals, _sampled(np.unique(known), targets, streams, "membership input")
+        people.originals, streams.sample(np.unique(known), targets, "membership input")
     )
     outside = np.arange(len(people.control))
-    others = distances(people.control, _sampled(outside, targets, streams, "membership control"))
+    others = distances(people.control, streams.sample(outside, targets, "membership control"))
     area = concordance(members, others)
     low, high = concordance_interval(area, len(members), len(others))
     note = "distance to the closest released row, input against control; a coin reaches 0.5"
@@ -123,12 +123,3 @@ def _people(evidence: Evidence) -> _People:
         )
     people: _People = made[_NAME]
     return people
-
-
-def _sampled(
-    numbers: NDArray[np.int64], limit: int, streams: Streams, purpose: str
-) -> NDArray[np.int64]:
-    if len(numbers) <= limit:
-        return numbers
-    chosen = streams.generator(purpose).choice(len(numbers), limit, replace=False)
-    return numbers[np.sort(chosen)]

@@ -101,6 +101,35 @@ def equivalence_classes(table: pa.Table, columns: Sequence[str]) -> Classes:
     return partition_of(key)
 
 
+def common_classes(
+    one: pa.Table, other: pa.Table, columns: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The classes over the rows of two tables together.
+
+    Where a column has two types, numbers are compared as numbers and all else as text.
+
+    Args:
+        one: m rows.
+        other: n rows.
+        columns: of both tables.
+
+    Returns:
+        int64, shape (m,) and (n,): equal tuples have equal numbers, in either table.
+    """
+    joined = {}
+    for name in columns:
+        ours, theirs = canonical(one.column(name)), canonical(other.column(name))
+        if ours.type != theirs.type:
+            ours, theirs = _comparable(ours), _comparable(theirs)
+        if ours.type != theirs.type:
+            ours, theirs = ours.cast(pa.large_string()), theirs.cast(pa.large_string())
+        joined[name] = pa.chunked_array([*ours.chunks, *theirs.chunks], ours.type)
+    if not columns:
+        return np.zeros(one.num_rows, np.int64), np.zeros(other.num_rows, np.int64)
+    class_of = equivalence_classes(pa.table(joined), columns).class_of
+    return class_of[: one.num_rows], class_of[one.num_rows :]
+
+
 def partition_of(key: NDArray[np.int64]) -> Classes:
     """The classes of equal keys, shape (n,), numbered by first appearance."""
     class_of, count = _dense(key)

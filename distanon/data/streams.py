@@ -47,5 +47,12 @@ class Streams:
         words = words.reshape(stop - start, steps * _WORDS_PER_STEP)[:, :width]
         return ((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
 
+    def sample(self, numbers: NDArray[np.int64], limit: int, purpose: str) -> NDArray[np.int64]:
+        """At most `limit` of some numbers, in their order; all of them where they are no more."""
+        if len(numbers) <= limit:
+            return numbers
+        chosen = self.generator(purpose).choice(len(numbers), limit, replace=False)
+        return numbers[np.sort(chosen)]
+
     def _sequence(self, purpose: str, *key: int) -> np.random.SeedSequence:
         return np.random.SeedSequence(self.seed, spawn_key=(zlib.crc32(purpose.encode()), *key))

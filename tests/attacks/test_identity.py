@@ -102,7 +102,7 @@ def by_hand(candidates, queries, sources_of_query, own):
 )
 def test_ties_and_suppressed_records_as_by_hand(original, release, order):
     sources = np.array(order[:7])
-    setting = identity._Setting(SerialCrew(), 3, sources, np.arange(7), np.sort(sources))
+    setting = identity.Setting(SerialCrew(), 3, sources, np.arange(7), np.sort(sources))
     old, new = (NeighborIndex.build(distinct(table)) for table in (original, release))
     found = identity.release_to_original(setting, old, release).mean()
     assert found == pytest.approx(by_hand(original, release, sources, np.arange(9)))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from distanon.data.classes import (
     ClassSizes,
     class_sizes,
+    common_classes,
     encode,
     equal_rows,
     equivalence_classes,
@@ -172,3 +173,13 @@ def test_rows_are_equal_when_every_column_is():
     left = pa.table({"x": [1, 1, 2], "y": ["a", "b", "c"]})
     right = pa.table({"y": ["a", "c", "c"], "x": [1, 1, 3]})
     assert equal_rows(left, right, ["x", "y"]).tolist() == [True, False, False]
+
+
+def test_classes_of_two_tables_have_common_numbers_whatever_their_types():
+    one = pa.table({"n": [1, 2, 2], "t": pa.array(["a", "b", None]).dictionary_encode()})
+    other = pa.table({"n": [2.0, 1.0], "t": pa.array(["b", "b"], pa.large_string())})
+    ours, theirs = common_classes(one, other, ["n", "t"])
+    assert ours.tolist() == [0, 1, 2]
+    assert theirs.tolist() == [1, 3]
+    ours, theirs = common_classes(one, other, [])
+    assert (ours.tolist(), theirs.tolist()) == ([0, 0, 0], [0, 0])

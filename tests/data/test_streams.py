@@ -65,3 +65,13 @@ def test_streams_travel_to_workers():
     back = pickle.loads(pickle.dumps(Streams(3)))
     assert back == Streams(3)
     assert back.uniforms("a", 0, 1, 1) == Streams(3).uniforms("a", 0, 1, 1)
+
+
+def test_a_sample_is_ascending_without_repetition_and_the_same_every_time():
+    numbers = np.arange(0, 200, 2)
+    found = Streams(3).sample(numbers, 20, "who")
+    assert len(np.unique(found)) == 20
+    assert (np.diff(found) > 0).all()
+    assert np.isin(found, numbers).all()
+    assert (found == Streams(3).sample(numbers, 20, "who")).all()
+    assert Streams(3).sample(numbers, 100, "who") is numbers
