@@ -42,6 +42,11 @@ class AttributeDomain:
     ordering: Ordering = "sorted"
     is_grid_declared: bool = False
 
+    def __repr__(self) -> str:
+        """Without values of the data."""
+        kinds = f", {len(self.categories)} categories" if self.categories else ""
+        return f"AttributeDomain({self.present} present, {self.missing} missing{kinds})"
+
     @property
     def span(self) -> tuple[float, float] | None:
         """Lowest and highest code of a numeric column with present values."""

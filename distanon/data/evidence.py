@@ -45,6 +45,10 @@ class Evidence:
     control: Dataset | None = None
     replicates: bool = False
 
+    def __repr__(self) -> str:
+        """Without values of the data, nor whose record a row is."""
+        return f"{type(self).__name__}({self.release!r}, of {self.original!r})"
+
     def __post_init__(self) -> None:
         if self.sources is None:
             return

@@ -25,7 +25,7 @@ _DIGITS = 2  # significant digits of a bound that is taken from the data
 _MOST_DECIMALS = 300  # rounding multiplies by a power of ten, which float64 holds up to 10^308
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Finishing:
     """What becomes of perturbed values, attribute by attribute (q of them, in codes).
 

@@ -33,6 +33,10 @@ class Graph:
     starts: Integers
     neighbors: NDArray[np.int32]
 
+    def __repr__(self) -> str:
+        """Without an edge of the data."""
+        return f"Graph({self.nodes} nodes, {self.edges} edges)"
+
     @staticmethod
     def from_pairs(nodes: int, pairs: NDArray[np.integer]) -> Graph:
         """The graph of these pairs; loops are left out, pairs given twice count once.
@@ -216,6 +220,11 @@ class GraphDataset:
     ids: pa.Array
     source: str = "the graph"
     counts: Mapping[str, int] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Without values of the data."""
+        names = ", ".join(attribute.name for attribute in self.schema)
+        return f"GraphDataset({self.source}: {self.graph!r}, attributes {names or 'none'})"
 
     def __len__(self) -> int:
         return self.graph.nodes

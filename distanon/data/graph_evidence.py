@@ -31,7 +31,7 @@ Knowledge = Literal["cluster", "attributes", "degree", "attributes+degree"]
 """Against whom k is promised (methods.md, C2)."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class GraphEvidence(Evidence):
     """The released graph and what is known of its origin; made by `GraphEvidence.of`.
 

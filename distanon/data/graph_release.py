@@ -53,6 +53,15 @@ class GraphRelease:
     private: Mapping[str, Any] = field(default_factory=dict)
     data: Any = None
 
+    def __repr__(self) -> str:
+        """Without values of the data, nor whose node a row is: a notebook may keep it."""
+        what = (
+            f"{self.supernodes.num_rows} supernodes"
+            if self.supernodes is not None
+            else repr(self.graph)
+        )
+        return f"GraphRelease({what})"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PublishedGraph:
@@ -73,6 +82,11 @@ class PublishedGraph:
     schema: Schema
     sources: Integers | None = None
     classes: Integers | None = None
+
+    def __repr__(self) -> str:
+        """Without values of the data, nor whose node a row is."""
+        rows = ", ".join(f"{table.num_rows} {name}" for name, table in self.tables.items())
+        return f"PublishedGraph({rows})"
 
 
 def publishable_tables(

@@ -52,6 +52,10 @@ class GraphTables:
     is_directed: bool = False
     notes: tuple[str, ...] = field(default=())
 
+    def __repr__(self) -> str:
+        """Without values of the data."""
+        return f"GraphTables({self.source}: {len(self.source_ids)} edges)"
+
     @property
     def arrow_schema(self) -> pa.Schema:
         """Names and types of the nodes' attributes."""

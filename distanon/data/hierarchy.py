@@ -23,6 +23,10 @@ class Hierarchy:
 
     levels: tuple[tuple[str, ...], ...]
 
+    def __repr__(self) -> str:
+        """Without the values."""
+        return f"Hierarchy({len(self.levels)} values, height {self.height})"
+
     @staticmethod
     def from_rows(rows: Sequence[Sequence[str]], source: str) -> Hierarchy:
         """The hierarchy of a table in ARX's form, checked.

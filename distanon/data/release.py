@@ -39,6 +39,12 @@ class Release:
     private: Mapping[str, Any] = field(default_factory=dict)
     data: Any = None
 
+    def __repr__(self) -> str:
+        """Without values of the data, nor whose record a row is: a notebook may keep it."""
+        records = sum(piece.stop - piece.start for piece in self.pieces)
+        names = ", ".join(attribute.name for attribute in self.schema.published)
+        return f"Release({records} records of {names}; the rows are in .data)"
+
 
 def publishable(table: pa.Table, schema: Schema) -> pa.Table:
     """What holds for every method, done to a piece before it is published.

@@ -22,7 +22,7 @@ _HALF = math.sqrt(0.5)
 """Weight of a column of which exactly two differ by one when two categories differ."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class AttributeSpace:
     """The space of some attributes under the whole data set's domain. Picklable.
 

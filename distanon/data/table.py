@@ -25,6 +25,10 @@ class MemoryPartition:
     table: pa.Table
     start: int = 0
 
+    def __repr__(self) -> str:
+        """Without values of the data: a log or a notebook may keep it."""
+        return f"MemoryPartition(records {self.start} … {self.stop})"
+
     @property
     def stop(self) -> int:
         """One more than the number of the last record."""
@@ -70,6 +74,10 @@ class SelectedPartition:
     rows: NDArray[np.int64]
     start: int
 
+    def __repr__(self) -> str:
+        """Without values of the data, nor which records were chosen."""
+        return f"SelectedPartition(records {self.start} … {self.stop})"
+
     @property
     def stop(self) -> int:
         """One more than the number of the last record."""
@@ -104,6 +112,11 @@ class Dataset:
     partitions: tuple[Partition, ...]
     source: str = "the table"
     domain: Domain | None = None
+
+    def __repr__(self) -> str:
+        """Without values of the data: a log or a notebook may keep it."""
+        names = ", ".join(attribute.name for attribute in self.schema)
+        return f"Dataset({self.source}: {len(self)} records of {names})"
 
     def __len__(self) -> int:
         return self.partitions[-1].stop if self.partitions else 0

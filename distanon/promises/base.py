@@ -34,7 +34,7 @@ class Verdict:
     kept: bool
     verified_from: Literal["release", "release+private", "asserted"]
     reason: str = ""
-    private: Mapping[str, Any] = field(default_factory=dict)
+    private: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 def unverified(promise: Promise, needs: str) -> Verdict:
