@@ -55,12 +55,8 @@ class GraphRelease:
 
     def __repr__(self) -> str:
         """Without values of the data, nor whose node a row is: a notebook may keep it."""
-        what = (
-            f"{self.supernodes.num_rows} supernodes"
-            if self.supernodes is not None
-            else repr(self.graph)
-        )
-        return f"GraphRelease({what})"
+        clusters = None if self.supernodes is None else f"{self.supernodes.num_rows} supernodes"
+        return f"GraphRelease({clusters or self.graph})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""What holds records never shows one when it is printed: notebooks and logs keep what they print."""
+"""What holds records shows none when it is printed: notebooks and logs keep what they print."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_what_holds_a_table_prints_no_value_of_it():
     hierarchy = Hierarchy.from_rows([["Munchausen", "all"], ["a", "all"]], "h.csv")
     selected = whole.select(np.array([0, 3]))
     verdict = Verdict("k_anonymity", {}, {}, False, "release", private={"rows": ["Munchausen"]})
-    release = da.DPTPE(k=3, domain="none").anonymize(
+    release = da.DPTPE(k=3).anonymize(
         table(), quasi_identifiers=["age"], insensitive=["name"], seed=918273
     )
     for thing in (whole, domain, evidence, space, hierarchy, selected, verdict, release):
