@@ -1,0 +1,192 @@
+"""What the candidates left open, settled with any pair of nodes: a few units, never all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distanon.data.graph import Graph
+from distanon.kernels.degree_repair import Levels
+
+Integers = NDArray[np.int64]
+
+_LOOKED_AT = 20_000  # steps for one unit, after which it stays open
+_NEAR = 64  # neighbors through which friends of friends are met
+
+
+class Finish:
+    """A graph with edits, and what its nodes still want."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        toggled: Integers,
+        levels: Levels,
+        level: Integers,
+        want: Integers,
+        kept: frozenset[tuple[int, int]],
+    ) -> None:
+        """Takes the state that the repair left.
+
+        Args:
+            graph: unedited.
+            toggled: int64, shape (p, 2): pairs that are edited, smaller node first.
+            levels: classes and their degrees; changed in place.
+            level: int64, shape (n,): the degree that each node is to have; changed in place.
+            want: int64, shape (n,): what is open; changed in place.
+            kept: pairs that no edit may touch.
+        """
+        self._graph, self._levels, self._level, self._want = graph, levels, level, want
+        self._before = toggled
+        self._turned: set[tuple[int, int]] = set()
+        self._kept = kept
+        self._rows: dict[int, set[int]] = {}
+
+    def run(self) -> Integers:
+        """Settles what it can.
+
+        Returns:
+            int64, shape (p, 2): pairs whose state differs from `toggled`, sorted.
+        """
+        settled = True
+        while settled:
+            settled = False
+            for node in np.flatnonzero(self._want).tolist():
+                while self._want[node] and self._serve(node):
+                    settled = True
+        return np.array(sorted(self._turned), np.int64).reshape(-1, 2)
+
+    def _serve(self, node: int) -> bool:
+        """One unit of a node, in the cheapest way."""
+        s = 1 if self._want[node] > 0 else -1
+        ways = (self._accept, self._pair, self._drift, self._move, self._shift, self._bridge)
+        return any(way(node, s) for way in ways)
+
+    def _accept(self, node: int, s: int) -> bool:
+        del s
+        new = int(self._level[node] - self._want[node])
+        if not self._may_have(node, new):
+            return False
+        self._leave(node, new)
+        self._want[node] = 0
+        return True
+
+    def _pair(self, node: int, s: int) -> bool:
+        for other in np.flatnonzero(s * self._want > 0).tolist():
+            if self._can(node, other, s):
+                self._toggle(node, other, s)
+                return True
+        return False
+
+    def _drift(self, node: int, s: int) -> bool:
+        for other in self._partners(node, s):
+            new = int(self._level[other]) + s
+            if self._want[other] == 0 and self._may_have(other, new):
+                self._leave(other, new)
+                self._toggle(node, other, s)
+                self._want[other] = 0
+                return True
+        return False
+
+    def _move(self, node: int, s: int) -> bool:
+        for other in np.flatnonzero(s * self._want < 0).tolist():
+            for middle in self._partners(node, s):
+                if middle != other and self._can(middle, other, -s):
+                    self._toggle(node, middle, s)
+                    self._toggle(middle, other, -s)
+                    return True
+        return False
+
+    def _shift(self, node: int, s: int) -> bool:
+        """A moved end, for a node that may drift the other way."""
+        steps = 0
+        for middle in self._partners(node, s):
+            for other in self._partners(middle, -s):
+                steps += 1
+                if steps > _LOOKED_AT:
+                    return False
+                new = int(self._level[other]) - s
+                if other != node and self._want[other] == 0 and self._may_have(other, new):
+                    self._leave(other, new)
+                    self._toggle(node, middle, s)
+                    self._toggle(middle, other, -s)
+                    self._want[other] = 0
+                    return True
+        return False
+
+    def _bridge(self, node: int, s: int) -> bool:
+        steps = 0
+        others = [
+            one
+            for one in np.flatnonzero(s * self._want > 0).tolist()
+            if one != node or s * self._want[node] > 1
+        ]
+        for other in others:
+            for first in self._partners(node, s):
+                for second in self._partners(first, -s):
+                    steps += 1
+                    if steps > _LOOKED_AT:
+                        return False
+                    is_apart = len({node, other, first, second}) == (3 if node == other else 4)
+                    if is_apart and self._can(other, second, s):
+                        self._toggle(node, first, s)
+                        self._toggle(first, second, -s)
+                        self._toggle(other, second, s)
+                        return True
+        return False
+
+    def _partners(self, node: int, s: int) -> Iterator[int]:
+        """With whom an edge can be removed (s < 0) or added, friends of friends first."""
+        row = self._row(node)
+        if s < 0:
+            yield from (other for other in sorted(row) if self._can(node, other, s))
+            return
+        near = sorted({far for other in sorted(row)[:_NEAR] for far in self._row(other)})
+        yield from (other for other in near if self._can(node, other, s))
+        seen = set(near)
+        for other in self._everyone(node):
+            if other not in seen and self._can(node, other, s):
+                yield other
+
+    def _everyone(self, node: int) -> Iterable[int]:
+        n = self._graph.nodes
+        return ((node + step) % n for step in range(1, n))
+
+    def _can(self, a: int, b: int, s: int) -> bool:
+        pair = (a, b) if a < b else (b, a)
+        return a != b and pair not in self._kept and (b in self._row(a)) == (s < 0)
+
+    def _row(self, node: int) -> set[int]:
+        """The neighbors of a node as things stand."""
+        if node not in self._rows:
+            ends = self._before
+            edited = np.concatenate([ends[ends[:, 0] == node, 1], ends[ends[:, 1] == node, 0]])
+            row = set(self._graph.neighbors_of(node).tolist())
+            self._rows[node] = row ^ set(edited.tolist())
+        return self._rows[node]
+
+    def _toggle(self, a: int, b: int, s: int) -> None:
+        # Both rows exist before either changes: a new one is made of what was edited at first.
+        first, second = self._row(a), self._row(b)
+        first ^= {b}
+        second ^= {a}
+        self._turned ^= {(a, b) if a < b else (b, a)}
+        self._want[a] -= s
+        self._want[b] -= s
+
+    def _may_have(self, node: int, new: int) -> bool:
+        levels = self._levels
+        begin, end = levels.starts[levels.class_of[node]], levels.starts[levels.class_of[node] + 1]
+        if new < 0 or begin + new >= end or new == self._level[node]:
+            return False
+        counts = levels.counts
+        enough = counts[begin + self._level[node]] > levels.least
+        return bool(enough and counts[begin + new] >= levels.least)
+
+    def _leave(self, node: int, new: int) -> None:
+        begin = self._levels.starts[self._levels.class_of[node]]
+        self._levels.counts[begin + self._level[node]] -= 1
+        self._levels.counts[begin + new] += 1
+        self._level[node] = new
