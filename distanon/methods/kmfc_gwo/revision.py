@@ -21,9 +21,9 @@ def fill(rows: Rows, labels: Integers, centroids: Floats, k: int) -> tuple[Integ
     nearest centroid first, from each its nearest members first, until it has K. Sets are updated
     after each taking: a cluster that has come down to 1.1 K is no donor any more.
 
-    A donor keeps ⌊1.1 K⌋ ≥ K members, and there always is one: with C clusters, C ≤ 0.9 N / K, the members
-    above 1.1 K exceed the members that are lacking below K by at least N - 1.1 K C ≥ 0.01 N. One
-    cluster alone has all N ≥ K.
+    A donor keeps ⌊1.1 K⌋ ≥ K members, and there always is one: with C clusters, C ≤ 0.9 N / K,
+    the members above 1.1 K exceed those that are lacking below K by at least N - 1.1 K C ≥
+    0.01 N. One cluster alone has all N ≥ K.
 
     Args:
         rows: of n nodes.
