@@ -203,6 +203,18 @@ def audit(
     spec: Annotated[
         str | None, typer.Option("--spec", help="Take roles, promises and original from a spec.")
     ] = None,
+    private: Annotated[
+        str | None,
+        typer.Option(
+            "--private",
+            metavar="PREFIX",
+            help="The run that made it and kept its mapping: a private prefix or a run id.",
+        ),
+    ] = None,
+    also: Annotated[
+        str | None,
+        typer.Option("--also", metavar="OTHER", help="Another release of the same people."),
+    ] = None,
     quasi_identifiers: Annotated[
         str | None,
         typer.Option("--quasi-identifiers", metavar="A,B", help="What an intruder may know."),
@@ -227,10 +239,10 @@ def audit(
     Example: distanon audit release/ --quasi-identifiers age,zip --sensitive job
     --promise k_anonymity.k=5 --promise l_diversity.l=3
     """
-    if spec is None and quasi_identifiers is None:
+    if spec is None and quasi_identifiers is None and private is None:
         raise SpecError(
             "which columns may an intruder know? Name them with --quasi-identifiers a,b, or give "
-            "the job's --spec"
+            "the job's --spec or its run's --private"
         )
     if spec is not None and (quasi_identifiers or sensitive):
         raise SpecError(
@@ -240,6 +252,7 @@ def audit(
 
     asked = parse_promises(promises or ())
     job_spec = _load(spec, None) if spec is not None else None
+    prefix = None if private is None else _private_prefix(private)
     from distanon import job
     from distanon.runtime.progress import shown
 
@@ -248,6 +261,8 @@ def audit(
             release,
             original=original,
             spec=job_spec,
+            private=prefix,
+            also=also,
             quasi_identifiers=_names(quasi_identifiers),
             sensitive=_names(sensitive),
             promises=asked,
@@ -260,7 +275,7 @@ def audit(
         if not any(each.name.startswith("identity.release") for each in found.measurements):
             print(
                 "Not measured: linkage, stability and change. They need the originals and the "
-                "source of each row: --spec of a run with `keep_mapping: true`."
+                "source of each row: --spec, or --private, of a run with `keep_mapping: true`."
             )
     if any(is_broken(verdict) for verdict in found.verdicts):
         raise typer.Exit(_BROKEN_PROMISE)

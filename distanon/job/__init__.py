@@ -1,6 +1,7 @@
 """What a user can ask for: a run, its resumption, and checks without a run."""
 
-from distanon.job.outside import Findings, audit, clean, rewrite_report, validate
+from distanon.job.finished import Findings, audit
+from distanon.job.outside import clean, rewrite_report, validate
 from distanon.job.run import RunResult, resume, run_job
 
 __all__ = [

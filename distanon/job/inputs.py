@@ -89,16 +89,24 @@ def _hold_out(
     if control is None:
         return whole, None
     if isinstance(control, ControlFraction):
-        draws = streams.uniforms("control", 0, len(whole), 1)[:, 0]
-        held = draws < control.fraction
-        if held.all() or not held.any():
-            raise InputError(
-                f"{whole.source}: a fraction of {control.fraction} of {len(whole)} records "
-                "leaves one side empty; give input.control a path, or more records"
-            )
-        taken = whole.select(np.flatnonzero(held))
-        return whole.select(np.flatnonzero(~held)), replace(taken, domain=scan(taken))
+        return hold_out(whole, control.fraction, streams)
     return whole, _control_file(control, whole, wanted, spec.storage)
+
+
+def hold_out(whole: Dataset, fraction: float, streams: Streams) -> tuple[Dataset, Dataset]:
+    """The records to release and those to hold out, the same for the same seed.
+
+    Raises:
+        InputError: one side would be empty.
+    """
+    held = streams.uniforms("control", 0, len(whole), 1)[:, 0] < fraction
+    if held.all() or not held.any():
+        raise InputError(
+            f"{whole.source}: a fraction of {fraction} of {len(whole)} records "
+            "leaves one side empty; give input.control a path, or more records"
+        )
+    taken = whole.select(np.flatnonzero(held))
+    return whole.select(np.flatnonzero(~held)), replace(taken, domain=scan(taken))
 
 
 def _control_file(

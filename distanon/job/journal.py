@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from distanon.data.measurement import Measurement
-from distanon.errors import ResumeError
+from distanon.errors import AccessError, ResumeError
 from distanon.promises.base import Verdict
 from distanon.report import Subject, Summary, render
 from distanon.storage.store import Store
+
+_S3 = ("s3://", "s3a://")
 
 RUN = "run.json"
 SPEC = "spec.yaml"
@@ -139,6 +142,24 @@ class Journal:
         plain = _without_nan(document)
         text = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False, default=str)
         self.store.write(name, (text + "\n").encode())
+
+
+@contextmanager
+def by_prefix_alone(private: str) -> Iterator[None]:
+    """Says, where a prefix that was given alone can't be opened, what it can't tell.
+
+    Raises:
+        AccessError: as it was, for S3 with a word on the endpoint.
+    """
+    try:
+        yield
+    except AccessError as error:
+        if not private.startswith(_S3):
+            raise
+        raise AccessError(
+            f"{error}. A private prefix alone does not tell where S3 is: if the run's spec has "
+            "storage.endpoint_url, set AWS_ENDPOINT_URL_S3 to it"
+        ) from None
 
 
 def certificate_line(verdict: Verdict) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from distanon.errors import PromiseBrokenError, ResumeError
 from distanon.job.comparison import check_all, measure_all
 from distanon.job.facts import column_facts, public_counts, public_document, smallest, versions
 from distanon.job.inputs import Inputs, open_inputs
-from distanon.job.journal import REPORT, Journal
+from distanon.job.journal import REPORT, Journal, by_prefix_alone
 from distanon.job.logbook import Logbook
 from distanon.methods.base import BLOCK, Context
 from distanon.promises.base import Verdict
@@ -138,8 +138,9 @@ def resume(
     else:
         private, storage = target.private_prefix(run_id), target.storage
     journal = Journal(Store(private, storage, private=True))
-    known = journal.read_run()
-    text = journal.read_spec()
+    with by_prefix_alone(private) if isinstance(target, str) else contextlib.nullcontext():
+        known = journal.read_run()
+        text = journal.read_spec()
     spec = parse(text) if isinstance(target, str) else target
     if spec.run_id != parse(text).run_id:
         raise ResumeError(

@@ -240,6 +240,14 @@ def test_audit_takes_roles_from_a_spec(command, job, spec_file):
     assert both.exit_code == 2
 
 
+def test_audit_takes_the_run_that_made_the_release_and_another_release(command, job):
+    answer = command("audit", "a/", "--private", "s3://b/p/", "--also", "b/", "--quiet")
+    assert answer.exit_code == 0, answer.output
+    (call,) = job.calls
+    assert (call.kwargs["private"], call.kwargs["also"]) == ("s3://b/p/", "b/")
+    assert call.kwargs["quasi_identifiers"] == ()
+
+
 def test_audit_without_columns_is_refused(command, job):
     answer = command("audit", "release/")
     assert answer.exit_code == 2

@@ -1,0 +1,279 @@
+"""The audit of a finished release, from its files and what the auditor has beside them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distanon import auditing
+from distanon.auditing import Thoroughness
+from distanon.data.evidence import Evidence
+from distanon.data.frames import read_frame
+from distanon.data.measurement import Measurement
+from distanon.data.ports import Progress, Silent
+from distanon.data.schema import Attribute, Role, Schema, infer_type
+from distanon.data.streams import Streams
+from distanon.data.table import Dataset, MemoryPartition
+from distanon.errors import InputError, SpecError
+from distanon.job.inputs import hold_out, open_inputs, place_of, schema_of
+from distanon.job.journal import Journal, by_prefix_alone
+from distanon.promises.base import Promise, Verdict
+from distanon.runtime.crew import SerialCrew
+from distanon.spec import JobSpec, parse
+from distanon.spec.places import contains
+from distanon.spec.table_input import ControlFraction
+from distanon.storage.releases import open_release
+from distanon.storage.staging import read_mapping
+from distanon.storage.store import StorageSettings, Store
+from distanon.storage.tables import OpenedTable
+
+_BLOCKS = 8
+_AUDIT_SEED = 0
+"""An audit's samples hide nothing: the same audit gives the same figures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What an audit found.
+
+    Attributes:
+        verdicts: of the promises that were stated.
+        measurements: what can be measured on the files at hand.
+    """
+
+    verdicts: Sequence[Verdict]
+    measurements: Sequence[Measurement]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What the private prefix of a run says of its release.
+
+    Attributes:
+        private: the prefix.
+        spec: what the run was begun with.
+        seed: decides who was held out.
+        output: where the release went.
+        sources: int64: the record number of each released row.
+    """
+
+    private: str
+    spec: JobSpec
+    seed: int
+    output: str
+    sources: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        """Without the seed, which must never reach a log."""
+        return f"_Run({self.private})"
+
+
+def audit(
+    release: Any,
+    *,
+    original: Any = None,
+    spec: JobSpec | None = None,
+    private: str | None = None,
+    also: Any = None,
+    quasi_identifiers: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    promises: Mapping[str, Promise] | None = None,
+    progress: Progress | None = None,
+) -> Findings:
+    """Checks a finished release, from its rows alone; it need not be made by distanon.
+
+    Args:
+        release: the path of a release or of any table; or a pandas or Arrow table.
+        original: the table that it was made from, likewise. Which row comes from which record
+            is not known without the run's mapping, so attacks that need it are left out.
+        spec: roles, promises and storage of the job, instead of the names. Where `release` is
+            the job's output and its run kept the mapping, the originals come with it.
+        private: the private prefix of the run that made `release` and kept its mapping, where
+            the spec alone does not lead to it; its spec stands in where no roles are given.
+        also: another release of the same people: what both leave together is measured too.
+        quasi_identifiers: columns that an intruder may know.
+        sensitive: columns that an intruder wants.
+        promises: to check, by name; the spec's are checked too.
+        progress: where to say how far it is.
+
+    Raises:
+        SpecError: nobody says what an intruder may know; or the run did not make this release.
+        InputError: the files lack a column, or can't be read as a table; or the run of
+            `private` kept no mapping.
+        ResumeError: there is no run at `private`.
+    """
+    run = None if private is None else _asked_run(private, spec, release)
+    if run is not None and not quasi_identifiers:
+        spec = spec or run.spec
+    if spec is None and not quasi_identifiers:
+        raise SpecError("quasi_identifiers: name at least one column that an intruder may know")
+    known = spec if spec is not None or run is None else run.spec
+    storage = StorageSettings() if known is None else known.storage
+    released = _opened(release, storage)
+    if spec is None:
+        schema = _named(released, quasi_identifiers, sensitive)
+        asked: dict[str, Promise] = {}
+    else:
+        schema = _specified(spec, released)
+        asked = spec.effective_promises()[0]
+        if run is None and original is None and _is_at(spec.output, release):
+            found = _run_at(spec.private_prefix(), spec.storage)
+            run = found if found is not None and _is_at(found.output, release) else None
+    evidence = Evidence(Dataset(schema, released.partitions, released.path))
+    if original is not None:
+        evidence = replace(evidence, original=_alike(original, evidence, storage))
+    if run is not None:
+        evidence = _with_mapping(evidence, run)
+    crew, streams = SerialCrew(progress or Silent()), Streams(_AUDIT_SEED)
+    verdicts = auditing.verify(asked | dict(promises or {}), evidence, crew)
+    figures = auditing.measure(evidence, Thoroughness(), crew, streams, _BLOCKS)
+    if also is not None:
+        other = evidence.beside(_alike(also, evidence, storage), None)
+        figures += auditing.compose(evidence, other, crew, streams, _BLOCKS)
+    return Findings(verdicts, figures)
+
+
+def _opened(table: Any, storage: StorageSettings) -> OpenedTable:
+    """A release by its path, or a table in memory, as an opened table."""
+    if isinstance(table, str | os.PathLike):
+        return open_release(place_of(os.fspath(table)), settings=storage)
+    table = read_frame(table)
+    if not table.num_rows:
+        raise InputError("the table holds no rows; expected at least one")
+    partition = MemoryPartition(table)
+    return OpenedTable("the table", table.schema, (partition,), table.num_rows, (), (), "")
+
+
+def _named(
+    released: OpenedTable, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
+) -> Schema:
+    """Roles by name; every other column is kept and known to nobody."""
+    names = released.arrow_schema.names
+    roles = dict.fromkeys(sensitive, Role.SENSITIVE)
+    roles |= dict.fromkeys(quasi_identifiers, Role.QUASI_IDENTIFIER)
+    unknown = [name for name in roles if name not in names]
+    if unknown:
+        raise InputError(
+            f"{released.path}: no column {', '.join(map(repr, unknown))}; it has "
+            f"{', '.join(map(repr, names))}"
+        )
+    both = sorted(set(quasi_identifiers) & set(sensitive))
+    if both:
+        raise InputError(f"quasi-identifier and sensitive at once: {', '.join(map(repr, both))}")
+    return Schema(
+        tuple(
+            Attribute(
+                field.name,
+                roles.get(field.name, Role.INSENSITIVE),
+                infer_type(field.type),
+                field.type,
+            )
+            for field in released.arrow_schema
+        )
+    )
+
+
+def _specified(spec: JobSpec, released: OpenedTable) -> Schema:
+    """Roles by the job's spec, for the columns that its release has."""
+    there = set(released.arrow_schema.names)
+    columns = {name: column for name, column in spec.table.columns.items() if name in there}
+    lacking = [
+        name
+        for name, column in spec.table.columns.items()
+        if name not in there and column.role not in (Role.IDENTIFIER, Role.SUBJECT)
+    ]
+    if lacking:
+        raise InputError(f"{released.path}: no column {', '.join(map(repr, lacking))}")
+    confirmed = tuple(name for name in spec.table.confirm_unique if name in there)
+    update = {"columns": columns, "path": released.path, "confirm_unique": confirmed}
+    return schema_of(spec.table.model_copy(update=update), released, spec.storage)
+
+
+def _is_at(output: str, release: Any) -> bool:
+    """Whether the files are those that a run published there, row by row."""
+    if not isinstance(release, str | os.PathLike):
+        return False
+    place = os.fspath(release)
+    return contains(output, place) and contains(place, output)
+
+
+def _asked_run(private: str, spec: JobSpec | None, release: Any) -> _Run:
+    """The run that the auditor names, which must have made this release."""
+    storage = spec.storage if spec is not None else StorageSettings()
+    with by_prefix_alone(private):
+        Journal(Store(private, storage, private=True)).read_run()  # that there was one at all
+        run = _run_at(private, storage)
+    if run is None:
+        raise InputError(
+            f"{private}: this run kept no mapping, so it can't be said whose row is whose; only "
+            "a run with `keep_mapping: true` keeps one"
+        )
+    if not _is_at(run.output, release):
+        raise SpecError(
+            f"{private} is of the run that published to {run.output}; audit that release, or "
+            "leave out the private prefix"
+        )
+    return run
+
+
+def _run_at(private: str, storage: StorageSettings) -> _Run | None:
+    """A run that kept its mapping; None where it did not."""
+    store = Store(private, storage, private=True)
+    journal = Journal(store)
+    sources = read_mapping(store)
+    if sources is None:
+        return None
+    facts = journal.read_run()
+    return _Run(private, parse(journal.read_spec()), facts["seed"], facts["output"], sources)
+
+
+def _with_mapping(evidence: Evidence, run: _Run) -> Evidence:
+    """The originals as the run had them, those held out taken away, and whose row is whose."""
+    streams, control = Streams(run.seed), None
+    if evidence.original is None:
+        inputs = open_inputs(run.spec, streams)
+        original, control = inputs.dataset, inputs.control
+        _refuse_lacking(evidence.release.schema, original.schema, original.source)
+    else:
+        original = evidence.original
+        if isinstance(run.spec.input.control, ControlFraction):
+            original, control = hold_out(original, run.spec.input.control.fraction, streams)
+    rows, records = len(evidence.release), int(run.sources.max(initial=-1)) + 1
+    if len(run.sources) != rows:
+        raise InputError(
+            f"{evidence.release.source}: {rows} rows, but the mapping in "
+            f"{run.private} is of {len(run.sources)}; these are not the rows of its run"
+        )
+    if records > len(original):
+        raise InputError(
+            f"{original.source}: fewer records than the run in {run.private} released; this is "
+            "not its input"
+        )
+    return replace(evidence, original=original, control=control, sources=run.sources)
+
+
+def _alike(table: Any, evidence: Evidence, storage: StorageSettings) -> Dataset:
+    """A table beside the release that is judged, its columns in the same roles."""
+    opened = _opened(table, storage)
+    known = evidence.release.schema
+    attributes = Schema(
+        tuple(
+            replace(known[field.name], arrow_type=field.type)
+            for field in opened.arrow_schema
+            if field.name in known
+        )
+    )
+    _refuse_lacking(known, attributes, opened.path)
+    return Dataset(attributes, opened.partitions, opened.path)
+
+
+def _refuse_lacking(released: Schema, original: Schema, source: str) -> None:
+    """Refuses an original without one of the release's quasi-identifiers."""
+    lacking = [one.name for one in released.quasi_identifiers if one.name not in original]
+    if lacking:
+        raise InputError(f"{source}: no column {', '.join(map(repr, sorted(lacking)))}")
