@@ -19,9 +19,9 @@ def described(name: str | None = None) -> list[dict[str, Any]]:
     Raises:
         SpecError: there is no method of this name in this version.
     """
+    from distanon.data.setting_faults import unknown
     from distanon.methods import METHODS
     from distanon.spec.choices import LATER_METHODS
-    from distanon.spec.faults import unknown
 
     if name is not None and name not in METHODS:
         raise SpecError(unknown(name, "method", METHODS, later=LATER_METHODS))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from distanon.data.graph import GraphDataset
 from distanon.data.graph_release import GraphRelease
@@ -15,6 +15,7 @@ from distanon.data.hierarchy import Hierarchy
 from distanon.data.ports import Progress, Scratch, Silent
 from distanon.data.release import Release
 from distanon.data.schema import AttributeType, Role
+from distanon.data.setting_faults import called
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset
 from distanon.promises.base import Promise
@@ -62,6 +63,21 @@ class Method(BaseModel):
     """Names of the promises that the method can be asked for."""
     keeps_bounds: ClassVar[bool] = True
     """Whether released numbers can be held within a column's `domain_bounds`."""
+
+    def __init__(self, **parameters: Any) -> None:
+        """Checks the parameters.
+
+        Raises:
+            SpecError: one that does not exist, lacks, or can't have this value.
+        """
+        try:
+            super().__init__(**parameters)
+        except ValidationError as error:
+            raise called(type(self), error, parameters) from None
+
+    # To pydantic a model without an `__init__` of its own: within a spec, whose faults are
+    # collected, it is not called.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     def default_promises(self) -> Mapping[str, Promise]:
         """What is promised where the spec says nothing (contract.md, section 2)."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import secrets
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pyarrow as pa
-from pydantic import ValidationError
 
 from distanon.data.column_settings import ColumnSettings
 from distanon.data.domain import scan
@@ -30,6 +32,7 @@ from distanon.promises.base import Promise
 from distanon.runtime.crew import Crew, SerialCrew
 
 _BLOCKS_PER_WORKER = 4
+_PACKAGE = str(Path(__file__).parents[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,12 @@ class _Warnings:
         """Says nothing."""
 
     def note(self, message: str) -> None:
-        """Warns."""
-        warnings.warn(message, UserWarning, stacklevel=2)
+        """Warns, at the line that asked distanon for the release."""
+        frame: FrameType | None = inspect.currentframe()
+        level = 1
+        while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+            frame, level = frame.f_back, level + 1
+        warnings.warn(message, UserWarning, stacklevel=level)
 
 
 def anonymize(method: Method, data: Any, request: Request) -> Release:
@@ -178,28 +185,17 @@ def _promises(
         SpecError: a promise that does not exist, that the method can't be asked for, or whose
             settings are wrong.
     """
-    from distanon.promises import PROMISES
+    from distanon.promises.asking import asked_promises
 
     promises = dict(method.default_promises())
-    for name, promise in asked.items():
-        if name not in PROMISES:
-            raise SpecError(f"promises.{name}: no such promise; there are {', '.join(PROMISES)}")
+    for name, promise in asked_promises(asked).items():
         if promise is None:
             promises.pop(name, None)
-            continue
-        if name not in method.keeps:
+        elif name in method.keeps:
+            promises[name] = promise
+        else:
             known = ", ".join(sorted(method.keeps)) or "none"
             raise SpecError(f"promises.{name}: {method.name} can't be asked for it; known: {known}")
-        try:
-            kind = PROMISES[name]
-            promises[name] = promise if isinstance(promise, Promise) else kind(**promise)
-        except ValidationError as error:
-            raise SpecError(
-                *(
-                    f"promises.{name}.{'.'.join(map(str, e['loc']))}: {e['msg']}"
-                    for e in error.errors()
-                )
-            ) from None
     return promises
 
 

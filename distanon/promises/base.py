@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from distanon.data.evidence import Evidence
 from distanon.data.schema import Schema
+from distanon.data.setting_faults import called
 from distanon.runtime.crew import Crew
 
 
@@ -55,6 +56,21 @@ class Promise(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: ClassVar[str]
+
+    def __init__(self, **parameters: Any) -> None:
+        """Checks the parameters.
+
+        Raises:
+            SpecError: one that does not exist, lacks, or can't have this value.
+        """
+        try:
+            super().__init__(**parameters)
+        except ValidationError as error:
+            raise called(type(self), error, parameters) from None
+
+    # To pydantic a model without an `__init__` of its own: within a spec, whose faults are
+    # collected, it is not called.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
     @abstractmethod
     def verify(self, evidence: Evidence) -> Verdict:

@@ -17,11 +17,11 @@ from pydantic import (
     create_model,
 )
 
+from distanon.data.setting_faults import between, once_more, refused, unknown
 from distanon.methods import METHODS
 from distanon.methods.base import Method
 from distanon.promises import PROMISES
 from distanon.promises.base import Promise
-from distanon.spec.faults import between, once_more, refused, unknown
 
 LATER_METHODS = frozenset(
     {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from distanon.data.setting_faults import shown
 from distanon.methods.base import Method
-from distanon.spec.faults import shown
 from distanon.spec.graph_input import GraphInput
 from distanon.spec.places import BUILTIN, contains, folder_of, is_remote
 

@@ -10,8 +10,8 @@ from pydantic import model_validator
 from distanon.data.builtin import GRAPHS, graph_paths_of
 from distanon.data.hierarchy import Hierarchy
 from distanon.data.schema import Role, Schema
+from distanon.data.setting_faults import refused, unknown
 from distanon.errors import SpecError
-from distanon.spec.faults import refused, unknown
 from distanon.spec.places import BUILTIN, Place
 from distanon.spec.roles import assign_roles
 from distanon.spec.table_input import InputSettings

@@ -19,13 +19,13 @@ from pydantic import (
 )
 from pydantic_core import InitErrorDetails
 
+from distanon.data.setting_faults import between, once_more
 from distanon.errors import SpecError
 from distanon.methods.base import Method
 from distanon.promises.base import Promise
 from distanon.runtime.settings import RuntimeSettings
 from distanon.spec.choices import MethodChoice, PromiseChoices, PromisesPart
 from distanon.spec.consistency import faults_between
-from distanon.spec.faults import between, once_more
 from distanon.spec.graph_input import GraphInput
 from distanon.spec.places import RUN_ID, Place
 from distanon.spec.seed import WEAK_BELOW, Seed, SeedChoice

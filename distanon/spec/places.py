@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from distanon.spec.faults import refused
+from distanon.data.setting_faults import refused
 
 BUILTIN = "builtin:"
 """Prefix of the data sets that the package ships."""

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from pydantic import TypeAdapter, ValidationError
 
+from distanon.data.setting_faults import fault_lines
 from distanon.errors import SpecError
 from distanon.promises.base import Promise
 from distanon.spec.choices import PromiseChoices, PromisesPart
 from distanon.spec.document import override, read_document
-from distanon.spec.faults import fault_lines
 from distanon.spec.job_spec import JobSpec
 from distanon.storage.tables import read_text
 

@@ -17,8 +17,8 @@ from distanon.data.schema import (
     Schema,
     infer_type,
 )
+from distanon.data.setting_faults import near
 from distanon.errors import InputError, SpecError
-from distanon.spec.faults import near
 
 if TYPE_CHECKING:
     from distanon.spec.table_input import Column, InputSettings

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 from pydantic import PlainSerializer, PlainValidator, SerializationInfo
 
+from distanon.data.setting_faults import refused
 from distanon.errors import SpecError
-from distanon.spec.faults import refused
 
 WEAK_BELOW = 2**64
 """A smaller seed can be found by trying all."""

@@ -23,8 +23,8 @@ from pydantic import (
 from distanon.data.builtin import NAMES
 from distanon.data.hierarchy import Hierarchy
 from distanon.data.schema import AttributeType, Role, Schema
+from distanon.data.setting_faults import refused, unknown
 from distanon.errors import SpecError
-from distanon.spec.faults import refused, unknown
 from distanon.spec.places import BUILTIN, Place
 from distanon.spec.roles import assign_roles
 from distanon.storage.csv_text import CsvSettings

@@ -7,6 +7,7 @@ from distanon.data.ports import Silent
 from distanon.data.streams import Streams
 from distanon.data.table import MemoryScratch
 from distanon.errors import InfeasibleError, InputError, PromiseBrokenError, SpecError
+from distanon.methods import METHODS
 from distanon.methods.base import Context
 from distanon.methods.dptpe import DPTPE
 from distanon.promises.unchanged import Unchanged
@@ -127,3 +128,20 @@ def test_ray_workers_give_the_same_release():
     spread = DPTPE(k=4).anonymize(FRAME, **ROLES, seed=7, workers=2)
     pd.testing.assert_frame_equal(serial.data, spread.data)
     assert serial.counts == spread.counts
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_with_an_odd_parameter_is_a_spec_error_in_our_words(name):
+    with pytest.raises(SpecError) as refused:
+        METHODS[name](nonsense=3)
+    assert f"{METHODS[name].__name__}: nonsense: no such setting" in str(refused.value)
+    assert "pydantic" not in str(refused.value)
+
+
+def test_every_fault_of_a_call_is_named_with_what_was_expected():
+    with pytest.raises(SpecError) as refused:
+        DPTPE(kk=3, domain="clop")
+    assert list(refused.value.faults) == [
+        "DPTPE: domain: found 'clop'; expected 'clip', 'reflect' or 'free'; did you mean 'clip'?",
+        "DPTPE: kk: no such setting; did you mean 'k'?",
+    ]

@@ -96,8 +96,9 @@ def test_a_subject_is_dropped_and_counted_as_a_person():
 
 
 def test_what_the_user_must_see_is_a_warning():
-    with pytest.warns(UserWarning, match="rsn_nominal"):
+    with pytest.warns(UserWarning, match="rsn_nominal") as caught:
         anonymize(DPTPE(k=3, rsn_nominal=0), frame(), request(["x", "job"]))
+    assert {warning.filename for warning in caught} == {__file__}
 
 
 def test_the_reserved_column_name_is_refused():

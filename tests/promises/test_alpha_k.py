@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
 from distanon.data.evidence import Evidence
+from distanon.errors import SpecError
 from distanon.promises import AlphaK
 
 
@@ -52,5 +52,5 @@ def test_copies_of_one_person_do_not_make_k(dataset):
 
 @pytest.mark.parametrize("given", [{"alpha": 0, "k": 2}, {"alpha": 0.5, "k": 1}, {"alpha": 0.5}])
 def test_settings_are_checked(given):
-    with pytest.raises(ValidationError):
+    with pytest.raises(SpecError):
         AlphaK(**given)

@@ -6,9 +6,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from distanon.data.evidence import Evidence
+from distanon.errors import SpecError
 from distanon.promises import BetaLikeness
 
 
@@ -58,5 +58,5 @@ def test_verdicts_are_what_the_definition_says(dataset, rows, beta, kind):
 
 
 def test_beta_is_positive():
-    with pytest.raises(ValidationError):
+    with pytest.raises(SpecError):
         BetaLikeness(beta=0)

@@ -3,9 +3,9 @@
 import math
 
 import pytest
-from pydantic import ValidationError
 
 from distanon.data.evidence import Evidence
+from distanon.errors import SpecError
 from distanon.promises import DeltaDisclosure
 
 
@@ -34,5 +34,5 @@ def test_one_class_discloses_nothing(dataset):
 
 
 def test_delta_is_positive():
-    with pytest.raises(ValidationError):
+    with pytest.raises(SpecError):
         DeltaDisclosure(delta=0)

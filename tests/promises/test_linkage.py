@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from pydantic import ValidationError
 
 from distanon.attacks.intervals import wilson
 from distanon.data.evidence import Evidence
+from distanon.errors import SpecError
 from distanon.promises import Linkage
 from distanon.promises.gate import verify
 from distanon.runtime.crew import SerialCrew
@@ -81,5 +81,5 @@ def test_the_attack_is_spread_over_the_workers_and_they_change_no_verdict(datase
 
 @pytest.mark.parametrize("given", [{"at_most": 0}, {"at_most": 1.5}, {}])
 def test_at_most_is_a_positive_share(given):
-    with pytest.raises(ValidationError):
+    with pytest.raises(SpecError):
         Linkage(**given)

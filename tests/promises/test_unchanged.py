@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from pydantic import ValidationError
 
 from distanon.data.evidence import Evidence
+from distanon.errors import SpecError
 from distanon.promises import Unchanged
 
 
@@ -76,5 +76,5 @@ def test_a_release_without_rows_left_nothing_unchanged(dataset):
 
 @pytest.mark.parametrize("given", [{"at_most": -0.1}, {"at_most": 1.1}, {"atmost": 0}])
 def test_at_most_is_a_share(given):
-    with pytest.raises(ValidationError):
+    with pytest.raises(SpecError):
         Unchanged(**given)

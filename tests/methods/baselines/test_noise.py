@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from pydantic import ValidationError
 from scipy.stats import kstest
 
 from distanon.data.schema import AttributeType
@@ -87,7 +86,7 @@ def test_a_record_has_the_same_noise_in_any_partition(make, mixed):
 
 
 def test_a_size_is_needed_once(make, mixed):
-    with pytest.raises(ValidationError, match="rms or stability"):
+    with pytest.raises(SpecError, match="rms or stability"):
         Noise(rms=0.1, stability=0.5)
     with pytest.raises(SpecError, match=r"method\.rms.* or set stability: 0\.9"):
         Noise().check(mixed, {})

@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from distanon.data.schema import Role
 from distanon.data.table import MemoryScratch
@@ -52,7 +51,7 @@ def test_the_defaults_are_those_of_the_documentation():
     "options", [{"k": 0}, {"t": 0}, {"sigma": -1}, {"rsn_nominal": 1.5}, {"kk": 3}, {"rule": "x"}]
 )
 def test_settings_out_of_range_are_refused(options):
-    with pytest.raises(ValidationError):
+    with pytest.raises(SpecError):
         DPTPE(**options)
 
 

@@ -4,7 +4,15 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from distanon.spec.faults import between, fault_lines, near, once_more, refused, shown, unknown
+from distanon.data.setting_faults import (
+    between,
+    fault_lines,
+    near,
+    once_more,
+    refused,
+    shown,
+    unknown,
+)
 
 SIZE = "a whole number or 'auto'"
 

@@ -1,4 +1,7 @@
-"""What is wrong with a spec, one line a fault: path, value found, what was expected, near match."""
+"""What is wrong with settings, one line a fault: path, value found, what was expected, near match.
+
+They come from a spec, or from a call such as `DPTPE(k=0)`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,8 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 from pydantic_core.core_schema import ErrorType
+
+from distanon.errors import SpecError
 
 _LONGEST = 60
 _CREDENTIALS = re.compile(r"://[^/@\s]*@")
@@ -113,20 +118,36 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def fault_lines(error: ValidationError, document: Any, model: type[BaseModel]) -> tuple[str, ...]:
+def called(model: type[BaseModel], error: ValidationError, arguments: Any) -> SpecError:
+    """The error of a call that gave these arguments: no call from Python shows pydantic's own."""
+    lines = fault_lines(error, arguments, model, whole="")
+    return SpecError(*(f"{model.__name__}: {line}" for line in lines))
+
+
+def fault_lines(
+    error: ValidationError,
+    document: Any,
+    model: type[BaseModel],
+    *,
+    whole: str = "the spec",
+    inside: str = "",
+) -> tuple[str, ...]:
     """The faults of a failed validation, in the order of the model, without repetition.
 
     Args:
         error: what pydantic found.
         document: the values that were validated.
         model: what they should have been.
+        whole: what all of it is called; "": nothing.
+        inside: path of the document in a larger one.
     """
     by_path: dict[str, list[ErrorDetails]] = {}
     for details in error.errors(include_url=False):
         by_path.setdefault(".".join(_path(details, document)), []).append(details)
     lines: dict[str, None] = {}
     for where, group in by_path.items():
-        for line in _lines(where, group, document, model):
+        place = ".".join(filter(None, (inside, where))) or whole
+        for line in _lines(place, group, document, model):
             lines[_CREDENTIALS.sub("://…@", line)] = None
     return tuple(lines)
 
@@ -157,27 +178,27 @@ def _lines(
     where: str, group: list[ErrorDetails], document: Any, model: type[BaseModel]
 ) -> Iterable[str]:
     """One line for the alternatives that a value failed together, or one for each other fault."""
-    place = where or "the spec"
+    place = f"{where}: " if where else ""
     expected: list[str] = []
     for details in group:
         kind = details["type"]
         if kind == "extra_forbidden":
             *parents, key = details["loc"]
             names = _settings(model, document, parents)
-            yield f"{place}: no such setting{near(key, names) or _choice(names)}"
+            yield f"{place}no such setting{near(key, names) or _choice(names)}"
         elif kind == "missing":
-            yield f"{place}: missing"
+            yield f"{place}missing"
         elif kind in _EXPECTED:
             expected.append(_EXPECTED[kind].format(**_limits(details)))
         else:
-            yield f"{place}: {details['msg'].removeprefix('Value error, ')}"
+            yield f"{place}{details['msg'].removeprefix('Value error, ')}"
     if expected:
         value = group[0]["input"]
         wanted = " or ".join(dict.fromkeys(expected))
         hint = near(value, _QUOTED.findall(wanted))
         if wanted == "text" and isinstance(value, int | float):
             hint = f"; write it in quotes: '{json.dumps(value)}'"
-        yield f"{place}: found {shown(value)}; expected {wanted}{hint}"
+        yield f"{place}found {shown(value)}; expected {wanted}{hint}"
 
 
 def _limits(details: ErrorDetails) -> dict[str, Any]:
