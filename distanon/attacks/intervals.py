@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from statistics import NormalDist
 
 
@@ -46,45 +45,3 @@ def wilson(hits: float, n: int, confidence: float = 0.95) -> tuple[float, float]
     low = 0.0 if hits == 0.0 else max(0.0, min(rate, centre - half))
     high = 1.0 if hits == n else min(1.0, max(rate, centre + half))
     return low, high
-
-
-def concordance_interval(
-    area: float, members: int, others: int, confidence: float = 0.95
-) -> tuple[float, float]:
-    """The score interval of an area under the ROC curve.
-
-    Args:
-        area: in [0, 1].
-        members: how many were ranked of one kind, at least 1.
-        others: how many of the other, at least 1.
-        confidence: two-sided, in (0, 1).
-
-    Returns:
-        The areas A with |area − A| ≤ z · √Var(A), Var by Hanley & McNeil's exponential model:
-        within [0, 1], and of some width at 0 and 1 too.
-
-    Source: Newcombe, Statistics in Medicine 25 (2006) 559-573, method 5; Hanley & McNeil,
-        Radiology 143 (1982) 29-36.
-    """
-    z = NormalDist().inv_cdf(0.5 + confidence / 2.0)
-    half = (members + others) / 2.0 - 1.0
-
-    def outside(true: float) -> float:
-        spread = 1.0 + half * ((1.0 - true) / (2.0 - true) + true / (1.0 + true))
-        variance = true * (1.0 - true) * spread / (members * others)
-        return abs(area - true) - z * math.sqrt(variance)
-
-    low = 0.0 if area <= 0.0 else _crossing(outside, 0.0, area)
-    high = 1.0 if area >= 1.0 else _crossing(outside, 1.0, area)
-    return low, high
-
-
-def _crossing(outside: Callable[[float], float], far: float, near: float) -> float:
-    """Where a function turns from above 0 at `far` to at most 0 at `near`, by bisection."""
-    for _ in range(60):
-        middle = (far + near) / 2.0
-        if outside(middle) > 0.0:
-            far = middle
-        else:
-            near = middle
-    return near

@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from distanon.attacks.intervals import concordance_interval
+from distanon.attacks.auc import auc
 from distanon.data.domain import merge, scan
 from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement
@@ -81,28 +81,10 @@ def measure(
     )
     outside = np.arange(len(people.control))
     others = distances(people.control, streams.sample(outside, targets, "membership control"))
-    area = concordance(members, others)
-    low, high = concordance_interval(area, len(members), len(others))
+    area, low, high = auc(-np.round(members, _DIGITS), -np.round(others, _DIGITS))
     note = "distance to the closest released row, input against control; a coin reaches 0.5"
     n = len(members) + len(others)
     return [Measurement("membership.auc", area, low, high, goal="lower", unit="1", n=n, note=note)]
-
-
-def concordance(members: NDArray[np.float64], others: NDArray[np.float64]) -> float:
-    """The area under the ROC curve: how often a member is nearer than one of the others.
-
-    Args:
-        members: float64, shape (m,), m ≥ 1: distances.
-        others: float64, shape (n,), n ≥ 1.
-
-    Returns:
-        The share of the m · n pairs in which the member is nearer, ties as half of one.
-    """
-    members, others = np.round(members, _DIGITS), np.sort(np.round(others, _DIGITS))
-    farther = len(others) - np.searchsorted(others, members, side="right")
-    level = np.searchsorted(others, members, side="right") - np.searchsorted(others, members)
-    twice = 2 * int(farther.sum()) + int(level.sum())
-    return twice / (2 * len(members) * len(others))
 
 
 def _people(evidence: Evidence) -> _People:

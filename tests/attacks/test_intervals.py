@@ -1,7 +1,6 @@
 """Wilson's interval against scipy and by its own definition."""
 
 import math
-import random
 from statistics import NormalDist
 
 import pytest
@@ -9,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from distanon.attacks.intervals import concordance_interval, wilson
+from distanon.attacks.intervals import wilson
 
 
 @given(st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -60,35 +59,3 @@ def test_nonsense_is_refused(hits, n, confidence):
 
 def test_a_sum_of_shares_may_exceed_n_by_rounding():
     assert wilson(10 * (1 + 1e-12), 10)[1] == 1.0
-
-
-@given(st.floats(0, 1), st.integers(1, 400), st.integers(1, 400))
-def test_limits_of_an_area_solve_its_score_equation(area, members, others):
-    z = NormalDist().inv_cdf(0.975)
-    low, high = concordance_interval(area, members, others)
-    assert 0.0 <= low <= area <= high <= 1.0
-    for limit in (low, high):
-        first = limit / (2 - limit) - limit**2
-        second = 2 * limit**2 / (1 + limit) - limit**2
-        # Hanley and McNeil's variance; Newcombe puts the mean of both numbers into each term.
-        rest = ((members + others) / 2 - 1) * (first + second)
-        variance = (limit * (1 - limit) + rest) / (members * others)
-        assert (area - limit) ** 2 == pytest.approx(z * z * variance, abs=1e-9)
-
-
-def test_an_area_of_one_leaves_room_below():
-    low, high = concordance_interval(1.0, 50, 50)
-    assert high == 1.0
-    assert 0.9 < low < 0.97
-
-
-def test_the_interval_of_an_area_holds_the_truth_19_times_in_20():
-    # Members N(0, 1), others N(1, 1): the area is Φ(1/√2).
-    draw, truth, held = random.Random(0), NormalDist().cdf(1 / math.sqrt(2)), 0
-    for _ in range(400):
-        members = [draw.gauss(0, 1) for _ in range(30)]
-        others = [draw.gauss(1, 1) for _ in range(40)]
-        area = sum(one < other for one in members for other in others) / 1200
-        low, high = concordance_interval(area, 30, 40)
-        held += low <= truth <= high
-    assert held >= 370
