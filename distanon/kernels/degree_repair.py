@@ -77,7 +77,7 @@ def repair(
     bits: NDArray[np.uint8],
     level: Integers,
     want: Integers,
-    order: Integers,
+    noise: NDArray[np.float64],
     skip: float,
     seed: int,
 ) -> None:
@@ -95,7 +95,8 @@ def repair(
         level: int64, shape (n,): the degree that each node is to have; changed in place.
         want: int64, shape (n,): `level` minus the degree in the unedited graph; on return what
             the edits leave open.
-        order: int64: nodes in the order in which they are served.
+        noise: float64, shape (n,), above 0: factors of the order in which nodes are served: those
+            that have the fewest partners for what they want come first.
         skip: probability of passing over an edit on the first round: what makes two repairs of
             the same bits differ.
         seed: of those draws, below 2⁶³.
@@ -103,6 +104,7 @@ def repair(
     state = np.array([seed], np.uint64)
     _settle(inc, bits, want)
     _take_back(inc, bits, want, state)
+    order = np.argsort(_plenty(inc, bits, want) * noise, kind="mergesort")
     if skip > 0:
         _pair(inc, bits, want, order, skip, state)
     _pair(inc, bits, want, order, 0.0, state)
@@ -209,6 +211,18 @@ def _take_back(
             if abs(left + s) + abs(right + s) <= abs(left) + abs(right):
                 _toggle(inc, bits, want, int(c))
                 changed = True
+
+
+@njit(cache=True, nogil=True)
+def _plenty(inc: Incidence, bits: NDArray[np.uint8], want: Integers) -> NDArray[np.float64]:
+    """How many partners each node has for each unit that it wants."""
+    found = np.zeros(len(want))
+    for c in range(len(bits)):
+        a, b = inc.ends[c, 0], inc.ends[c, 1]
+        if not bits[c] and inc.sign[c] * want[a] > 0 and inc.sign[c] * want[b] > 0:
+            found[a] += 1.0
+            found[b] += 1.0
+    return found / np.maximum(np.abs(want), 1)
 
 
 @njit(cache=True, nogil=True)

@@ -130,8 +130,9 @@ def complete(
     Args:
         problem: what is solved.
         genome: any bits.
-        generator: of the order in which nodes are served.
-        skip: probability of passing over an edit in the first round.
+        generator: of all that is drawn.
+        skip: probability of passing over an edit in the first round, and how freely the order
+            in which nodes are served departs from that of their need.
     """
     flags = np.unpackbits(genome)[: problem.bits].copy()
     count = len(problem.candidates)
@@ -175,9 +176,9 @@ def _edges(
     starts = problem.level_starts
     tally = np.bincount(starts[problem.class_of] + level, minlength=int(starts[-1]))
     levels = Levels(problem.class_of, starts, tally.astype(np.int64), problem.least)
-    order = generator.permutation(problem.graph.nodes)
+    noise = np.exp(skip * generator.standard_normal(problem.graph.nodes))
     seed = int(generator.integers(2**62))
-    repair(problem.candidates.inc, levels, edges, level, want, order, skip, seed)
+    repair(problem.candidates.inc, levels, edges, level, want, noise, skip, seed)
     pairs = none
     if 0 < np.abs(want).sum() <= _MOST_FINISHED:
         made = problem.candidates.inc.ends[edges > 0].astype(np.int64)
