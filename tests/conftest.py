@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +52,37 @@ def ray_cluster() -> Iterator[Any]:
 def ray_address(ray_cluster) -> str:
     """Where to join a Ray that stands for all tests: `RuntimeSettings(address=ray_address)`."""
     return ray_cluster.address
+
+
+# --- Graphs ------------------------------------------------------------------------------------
+
+_EDGES = {
+    "ego-facebook": ("facebook_combined.txt", None, 0),
+    "email-eu-core": ("email-Eu-core.txt", None, 0),
+    "lastfm-asia": ("lastfm_asia_edges.csv", ",", 1),
+}
+
+
+@pytest.fixture(scope="session")
+def shared_graph() -> Any:
+    """A maker of real graphs, `shared_graph("ego-facebook")`; skips where they are missing."""
+    import numpy as np
+
+    from distanon.data.graph import Graph
+
+    root = Path(__file__).parents[1]
+    folder = Path(os.environ.get("DISTANON_DATA", root.parent / "shared" / "data")) / "graphs"
+
+    @cache
+    def make(name: str) -> Graph:
+        file, delimiter, heading = _EDGES[name]
+        path = folder / name / file
+        if not path.exists():
+            pytest.skip("needs the graphs of DISTANON_DATA")
+        pairs = np.loadtxt(path, dtype=np.int64, delimiter=delimiter, skiprows=heading)
+        return Graph.from_pairs(int(pairs.max()) + 1, pairs)
+
+    return make
 
 
 # --- S3 ----------------------------------------------------------------------------------------

@@ -12,14 +12,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from distanon.attacks.intervals import wilson
-from distanon.data.classes import Classes, Codes, encode
+from distanon.data.classes import Classes, Codes, encode, is_text
+from distanon.data.domain import scan
 from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement
-from distanon.data.schema import Attribute, AttributeType
+from distanon.data.schema import Attribute, AttributeType, Schema
+from distanon.data.space import AttributeSpace
 from distanon.data.streams import Streams
+from distanon.data.table import Dataset
 from distanon.kernels.counts import Counts
 from distanon.runtime.crew import Crew
 
+_DEALS = 10
 WIDTH = 0.05
 """Numeric values this near to one another, by the released range, are nearly one value."""
 
@@ -27,9 +31,7 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def measure(
-    evidence: Evidence, *, crew: Crew | None = None, streams: Streams | None = None
-) -> list[Measurement]:
+def measure(evidence: Evidence, *, crew: Crew | None = None, streams: Streams) -> list[Measurement]:
     """Shares of records whose class tells their sensitive value, or nearly.
 
     A class tells a value where all its records have it; a missing or suppressed one tells
@@ -39,13 +41,13 @@ def measure(
     Args:
         evidence: of classes that are in the files, or are known.
         crew: not used: this is one pass over the records.
-        streams: not used.
+        streams: deal values at random.
 
     Returns:
         For each sensitive attribute the shares with Wilson's 95 % intervals, and what the same
         classes would show if the values were dealt to records at random.
     """
-    del crew, streams
+    del crew
     if not len(evidence.release) or evidence.classes_from == "asserted":
         return []
     result = []
@@ -54,15 +56,19 @@ def measure(
         name = f"homogeneity.{attribute.name}"
         note = "records in classes of one value"
         result += _told(name, note, evidence.classes, codes.code_of, codes.is_marker)
-        result += _similarity(attribute, evidence.classes, codes)
+        result += _similarity(attribute, evidence, codes, streams)
     return result
 
 
-def _similarity(attribute: Attribute, classes: Classes, codes: Codes) -> list[Measurement]:
-    name = f"similarity.{attribute.name}"
-    if attribute.type == AttributeType.NUMERIC and not pa.types.is_string(codes.values.type):
-        values = codes.values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-        return _near(name, classes, values[codes.code_of])
+def _similarity(
+    attribute: Attribute, evidence: Evidence, codes: Codes, streams: Streams
+) -> list[Measurement]:
+    name, classes = f"similarity.{attribute.name}", evidence.classes
+    if attribute.type == AttributeType.NUMERIC and not is_text(codes.values.type):
+        alone = Dataset(Schema((attribute,)), evidence.release.partitions, evidence.release.source)
+        space = AttributeSpace.of((attribute,), scan(alone))
+        values = space.encode(evidence.release_table.select([attribute.name]))[:, 0]
+        return _near(name, classes, values, streams.generator(f"dealt {attribute.name}"))
     if attribute.hierarchy is None:
         return []
     # A value's place below the top; what the hierarchy lacks is a place of its own.
@@ -92,23 +98,29 @@ def _told(
     return _both(name, note, told, math.fsum(expected), len(value_of))
 
 
-def _near(name: str, classes: Classes, values: Floats) -> list[Measurement]:
-    """Share of records in classes whose present values lie within 5 % of the range."""
-    present = ~np.isnan(values)
-    if not present.any():
+def _near(
+    name: str, classes: Classes, values: Floats, generator: np.random.Generator
+) -> list[Measurement]:
+    """Share of records in classes whose values lie within 5 % of the range."""
+    present = values[~np.isnan(values)]
+    if not len(present):
         return []
-    width = WIDTH * (float(values[present].max()) - float(values[present].min()))
+    width = WIDTH * float(present.max() - present.min()) * (1.0 + 1e-9)
+    dealt = [_within(classes, generator.permutation(values), width) for _ in range(_DEALS)]
+    note = f"records in classes within {WIDTH:.0%} of the range"
+    told = _within(classes, values, width)
+    return _both(name, note, told, sum(dealt) / _DEALS, len(values))
+
+
+def _within(classes: Classes, values: Floats, width: float) -> int:
+    """How many records are in classes of which no value is missing and none is far from others."""
     low = np.full(len(classes), np.inf)
     high = np.full(len(classes), -np.inf)
-    np.minimum.at(low, classes.class_of[present], values[present])
-    np.maximum.at(high, classes.class_of[present], values[present])
-    lacking = np.bincount(classes.class_of[~present], minlength=len(classes)) > 0
-    tells = ~lacking & (high - low <= width * (1.0 + 1e-9))
-    told = int(classes.sizes[tells].sum())
-    note = f"records in classes within {WIDTH:.0%} of the range"
-    n = len(values)
-    lower, upper = wilson(told, n)
-    return [Measurement(name, told / n, lower, upper, goal="lower", n=n, note=note)]
+    # NaN stays: a class in which a value is missing is within nothing.
+    with np.errstate(invalid="ignore"):
+        np.minimum.at(low, classes.class_of, values)
+        np.maximum.at(high, classes.class_of, values)
+    return int(classes.sizes[high - low <= width].sum())
 
 
 def _both(name: str, note: str, told: int, expected: float, n: int) -> list[Measurement]:

@@ -60,8 +60,6 @@ class GraphEvidence(Evidence):
         _fits("released", self.graph.nodes, len(self.release))
         if self.original_graph is not None and self.original is not None:
             _fits("original", self.original_graph.nodes, len(self.original))
-        if self.clusters is not None and np.shape(self.clusters) != (self.graph.nodes,):
-            raise ValueError(f"expected a cluster for each of {self.graph.nodes} released nodes")
 
     @staticmethod
     def of(
@@ -163,6 +161,8 @@ def _as_known(
     """The node table with derived columns; its quasi-identifiers are those of the knowledge."""
     dataset = _with_degrees(nodes, graph, known="degree" in knowledge)
     if clusters is not None:
+        if np.shape(clusters) != (graph.nodes,):
+            raise ValueError(f"expected a cluster for each of {graph.nodes} released nodes")
         dataset = _with_column(dataset, CLUSTER, clusters, known=knowledge == "cluster")
     if "attributes" in knowledge:
         return dataset

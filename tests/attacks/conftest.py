@@ -7,6 +7,8 @@ import pyarrow as pa
 import pytest
 
 from distanon.data.evidence import Evidence
+from distanon.data.graph import GraphColumns, GraphDataset
+from distanon.data.graph_evidence import GraphEvidence
 from distanon.data.schema import Attribute, AttributeType, Role, Schema
 from distanon.data.table import Dataset, MemoryPartition
 
@@ -35,5 +37,48 @@ def evidence():
         old, new = (dataset_of(table, ordinal) for table in tables)
         sources = np.arange(len(new)) if sources is None else np.asarray(sources)
         return Evidence(new, old, sources, **settings)
+
+    return make
+
+
+@pytest.fixture
+def graph_evidence():
+    def make(graph, released, sources, *, columns=None, sensitive=(), shown=None, **more):
+        """An original graph, a released one, and columns of text in the order of each."""
+        columns = columns or {}
+        shown = {name: np.array(column)[sources] for name, column in columns.items()} | (
+            shown or {}
+        )
+        roles = {
+            name: Role.SENSITIVE if name in sensitive else Role.QUASI_IDENTIFIER for name in columns
+        }
+        schema = Schema(
+            tuple(
+                Attribute(name, role, AttributeType.NOMINAL, pa.string())
+                for name, role in roles.items()
+            )
+        )
+        tables = [
+            {name: pa.array([*column], pa.string()) for name, column in table.items()}
+            for table in (columns, shown)
+        ]
+        original, nodes = (
+            GraphDataset(
+                of,
+                pa.table(table) if table else None,
+                schema,
+                GraphColumns(),
+                pa.array(range(of.nodes)),
+            )
+            for of, table in zip((graph, released), tables, strict=True)
+        )
+        return GraphEvidence.of(
+            nodes.node_dataset(),
+            released,
+            "attributes+degree",
+            original=original,
+            sources=np.asarray(sources),
+            **more,
+        )
 
     return make
