@@ -213,7 +213,12 @@ def audit(
     ] = None,
     also: Annotated[
         str | None,
-        typer.Option("--also", metavar="OTHER", help="Another release of the same people."),
+        typer.Option(
+            "--also",
+            metavar="OTHER",
+            help="Another release of the same people: rows that both match by kept values are "
+            "counted; with the originals, candidates in both; with the mapping, averaging.",
+        ),
     ] = None,
     quasi_identifiers: Annotated[
         str | None,
