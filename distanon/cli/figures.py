@@ -14,25 +14,26 @@ if TYPE_CHECKING:  # `distanon --help` loads no data library
     from distanon.data.measurement import Measurement
     from distanon.promises.base import Verdict
 
-_LEADING = {
-    "identity.release_to_original": "released records linked to their source",
-    "identity.original_to_release": "targets linked to their released record",
-    "inversion.known_sample": "values turned back by who knows a few records",
-    "neighborhoods.stability_owner": "of each neighborhood kept (owner's scale)",
-    "neighborhoods.stability_analyst": "of each neighborhood kept (analyst's scale)",
-    "clustering.kmeans_f": "F-measure of k-means clusters",
-}
+_LEADING = (
+    "identity.highest",
+    "identity.release_to_original",
+    "identity.original_to_release",
+    "inversion.known_sample",
+    "inversion.known_more",
+    "neighborhoods.stability_owner",
+    "neighborhoods.stability_analyst",
+    "clustering.kmeans_f",
+)
 """The few figures that a terminal shows; the report has all."""
 
 _SHORT = {
-    "identity.release_to_original": "release → source",
-    "identity.original_to_release": "target → release",
-    "inversion.known_sample": "turned back",
-    "neighborhoods.stability_owner": "kept (owner)",
-    "neighborhoods.stability_analyst": "kept (analyst)",
-    "clustering.kmeans_f": "F-measure",
+    "found": ("identity.highest",),
+    "turned back": ("inversion.known_sample", "inversion.known_more"),
+    "kept (owner)": ("neighborhoods.stability_owner",),
+    "kept (analyst)": ("neighborhoods.stability_analyst",),
+    "F-measure": ("clustering.kmeans_f",),
 }
-"""The same, as headings."""
+"""Headings of the comparison; of several figures the highest counts."""
 
 
 class Figures(Protocol):
@@ -118,13 +119,15 @@ def print_figures(found: Figures, *, every: bool = False) -> None:
     """
     from rich.table import Table
 
+    from distanon.report.phrases import in_words, phrase
+
     console = console_of_plain_text()
     promises = Table("promise", "asked", "measured", "kept", "verified from", title="Promises")
     for verdict in found.verdicts:
         promises.add_row(
             verdict.promise,
-            _settings(verdict.asked),
-            _settings(verdict.measured),
+            in_words(verdict.asked),
+            in_words(verdict.measured),
             _kept(verdict),
             verdict.verified_from,
         )
@@ -139,7 +142,7 @@ def print_figures(found: Figures, *, every: bool = False) -> None:
     table = Table("figure", "value", "95 %", "better", *(["note"] if every else []), title=title)
     for each in shown:
         goal = "" if each.goal == "none" else each.goal
-        label = _LEADING.get(each.name, each.name)
+        label = phrase(each.name) or each.name
         table.add_row(label, _value(each), _interval(each), goal, *([each.note] if every else []))
     console.print(table)
 
@@ -161,15 +164,29 @@ def _print_comparison(run: Run) -> None:
 
     found = {"this release": run.measurements, **run.compared}
     by_name = {label: {each.name: each for each in figures} for label, figures in found.items()}
-    names = [name for name in _SHORT if any(name in figures for figures in by_name.values())]
+    shown = {
+        label: {heading: _highest(figures, names) for heading, names in _SHORT.items()}
+        for label, figures in by_name.items()
+    }
+    names = [name for name in _SHORT if any(row[name] for row in shown.values())]
     table = Table(title="On the same data")
     table.add_column("method", no_wrap=True)
     for name in names:
-        table.add_column(_SHORT[name])
-    for label, figures in by_name.items():
-        cells = [_value(figures[name]) if name in figures else "" for name in names]
-        table.add_row(label, *cells)
+        table.add_column(name)
+    for label, row in shown.items():
+        table.add_row(label, *(row[name] for name in names))
     console_of_plain_text().print(table)
+    if "found" in names:
+        print("found: by the strongest identity attack; turned back: by who knows a few records.")
+
+
+def _highest(figures: Mapping[str, Measurement], names: Sequence[str]) -> str:
+    """The highest of these figures; why there is none; "" where none was asked for."""
+    found = [figures[name] for name in names if name in figures]
+    measured = [each for each in found if not math.isnan(each.value)]
+    if measured:
+        return _value(max(measured, key=lambda each: each.value))
+    return _value(found[0]) if found else ""
 
 
 def figures_of(found: Figures) -> dict[str, Any]:
@@ -203,14 +220,6 @@ def _without_nan(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value
-
-
-def _settings(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} {_number(value)}" for name, value in values.items())
-
-
-def _number(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _value(measurement: Measurement) -> str:

@@ -7,11 +7,14 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from distanon.report.phrases import STRONGEST, attack, attack_name
 from distanon.report.summary import Subject, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from distanon.data.measurement import Measurement
 
 _RISK = "#b3382c"
 _USE = "#1f6f78"
@@ -22,11 +25,9 @@ _INK = "#263238"
 def chart_intruder(summary: Summary) -> str:
     """Rates of every attack with their 95 % intervals, and the blind guess beside them."""
     rows = [
-        (name.removeprefix("identity.").replace("_", " "), measured)
+        (attack_name(measured), measured)
         for name, measured in summary.release.measurements.items()
-        if name.startswith(("identity.", "inversion.", "attribute.", "linkage."))
-        and measured.unit == "share"
-        and summary.release.value(name) is not None
+        if is_attack(measured) and summary.release.value(name) is not None
     ]
     if not rows:
         return ""
@@ -110,9 +111,9 @@ def chart_columns(summary: Summary) -> str:
 def chart_tradeoff(summary: Summary) -> str:
     """The strongest attack against stability: the release among what it is compared with."""
     points = [
-        (subject.label, risk, kept)
+        (f"{subject.label}\n({attack(strongest)})", strongest.value, kept)
         for subject in summary.subjects
-        if (risk := _strongest_attack(subject)) is not None
+        if (strongest := strongest_attack(subject)) is not None
         and (kept := subject.value("neighborhoods.stability_owner")) is not None
     ]
     if len(points) < 2:
@@ -124,7 +125,9 @@ def chart_tradeoff(summary: Summary) -> str:
     axes.set_ylim(0, 1.05)
     axes.set_xlabel("found by the strongest attack (lower protects more)")
     axes.set_ylabel("stability (higher keeps more)")
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    axes.legend(
+        loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, title="method\n(its attack)"
+    )
     return _svg(figure, "Protection against usefulness")
 
 
@@ -147,17 +150,16 @@ def chart_counts(summary: Summary) -> str:
     return _svg(figure, "How the records were treated")
 
 
-def _strongest_attack(subject: Subject) -> float | None:
-    """The highest rate of the attacks that find records, or turn a release back."""
-    names = (
-        "identity.release_to_original",
-        "identity.original_to_release",
-        "identity.assignment",
-        "inversion.known_sample",
-        "inversion.known_more",
-    )
-    rates = [value for name in names if (value := subject.value(name)) is not None]
-    return max(rates) if rates else None
+def strongest_attack(subject: Subject) -> Measurement | None:
+    """The one with the highest rate, of those that find records and those that turn back."""
+    known = [subject.measurements[name] for name in STRONGEST if subject.value(name) is not None]
+    return max(known, key=lambda measured: measured.value, default=None)
+
+
+def is_attack(measured: Measurement) -> bool:
+    """Whether a figure is the rate of an attack on records or values."""
+    kinds = ("identity.", "inversion.", "attribute.", "linkage.")
+    return measured.unit == "share" and measured.name.startswith(kinds)
 
 
 def _color(index: int) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from distanon.data.measurement import Measurement
 from distanon.report import charts
+from distanon.report.phrases import INVERSION, attack_name, in_words, phrase
 from distanon.report.summary import Summary
 
 _HEADINGS = {
@@ -47,10 +49,11 @@ def render(summary: Summary, *, public: bool) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    digits = 2 if public else 4
+    digits = 2 if public else 3
     environment.filters["figure"] = lambda value: _figure(value, digits)
     environment.filters["words"] = lambda name: str(name).replace("_", " ")
-    environment.filters["settings"] = _settings
+    environment.filters["settings"] = in_words
+    environment.filters["phrase"] = lambda measurement: phrase(measurement.name)
     return environment.get_template("report.html.j2").render(
         summary=shown,
         public=public,
@@ -59,33 +62,55 @@ def render(summary: Summary, *, public: bool) -> str:
         compared=_comparison(shown),
         key_figures=_key_figures(shown, digits),
         kept=all(line["kept"] for line in shown.certificate),
-        charts=[(title, text, drawing) for title, text, drawing in _charts(shown) if drawing],
+        charts=[chart for chart in _charts(shown) if chart.drawing],
     )
 
 
-def _charts(summary: Summary) -> list[tuple[str, str, str]]:
+@dataclass(frozen=True, slots=True)
+class _Chart:
+    """A drawing with what must be said beside it; `labels` explain the names in it."""
+
+    title: str
+    text: str
+    drawing: str
+    labels: Sequence[tuple[str, str]] = ()
+
+
+def _charts(summary: Summary) -> list[_Chart]:
     return [
-        (
+        _Chart(
             "What an intruder gains",
             "Each bar is one attack that was run against the release. 1.00 would be every record.",
             charts.chart_intruder(summary),
+            _attacks(summary),
         ),
-        (
+        _Chart(
             "What an analyst keeps",
             "The floor is what changing nothing but the clustering's seed costs.",
             charts.chart_analyst(summary),
         ),
-        (
+        _Chart(
             "Protection against usefulness",
-            "Best is the upper left corner. The compared methods were run privately.",
+            "Best is the upper left corner. Below each method stands the attack that gained most "
+            "against it. The compared methods were run privately.",
             charts.chart_tradeoff(summary),
         ),
-        (
+        _Chart(
             "How far each column moved",
             "A column at zero hardly moved.",
             charts.chart_columns(summary),
         ),
-        ("How the records were treated", "", charts.chart_counts(summary)),
+        _Chart("How the records were treated", "", charts.chart_counts(summary)),
+    ]
+
+
+def _attacks(summary: Summary) -> list[tuple[str, str]]:
+    """The names of the bars, in plain words."""
+    measured = summary.release.measurements.values()
+    return [
+        (attack_name(each), phrase(each.name))
+        for each in measured
+        if charts.is_attack(each) and not math.isnan(each.value) and phrase(each.name)
     ]
 
 
@@ -114,18 +139,23 @@ def _comparison(summary: Summary) -> list[tuple[str, list[float | None]]]:
 
 
 def _key_figures(summary: Summary, digits: int) -> list[tuple[str, str, str]]:
-    """The few figures that lead the page: label, figure, side."""
-    wanted = [
-        ("identity.release_to_original", "released records linked to their source", "risk"),
-        ("identity.original_to_release", "targets linked to their released record", "risk"),
-        ("neighborhoods.stability_owner", "of each neighborhood kept", "use"),
-        ("clustering.kmeans_f", "F-measure of k-means clusters", "use"),
+    """The few figures that lead the page: label, figure, side; of several the highest counts."""
+    wanted: list[tuple[tuple[str, ...], str]] = [
+        (("identity.highest",), "risk"),
+        (INVERSION, "risk"),
+        (("identity.release_to_original",), "risk"),
+        (("neighborhoods.stability_owner",), "use"),
+        (("clustering.kmeans_f",), "use"),
     ]
-    return [
-        (label, _figure(value, digits), side)
-        for name, label, side in wanted
-        if (value := summary.release.value(name)) is not None
-    ]
+    shown = []
+    for names, side in wanted:
+        measured = [
+            (value, name) for name in names if (value := summary.release.value(name)) is not None
+        ]
+        if measured:
+            value, name = max(measured)
+            shown.append((phrase(name), _figure(value, digits), side))
+    return shown
 
 
 def _figure(value: Any, digits: int) -> str:
@@ -138,17 +168,3 @@ def _figure(value: Any, digits: int) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return str(value)
-
-
-def _settings(values: Mapping[str, Any] | Sequence[Any] | Any) -> str:
-    """Parameters in one line: "k: 10, ties: include"."""
-    if isinstance(values, Mapping):
-        parts = [f"{key}: {_settings(value)}" for key, value in values.items() if value is not None]
-        return ", ".join(parts) or "–"
-    if isinstance(values, list | tuple):
-        return "[" + ", ".join(_settings(value) for value in values) + "]"
-    if isinstance(values, float):
-        return f"{values:g}"
-    if isinstance(values, bool):
-        return "yes" if values else "no"
-    return str(values)

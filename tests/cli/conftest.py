@@ -38,6 +38,7 @@ def verdict(*, kept=True):
 
 
 FIGURES = [
+    Measurement("identity.highest", 0.83, 0.8, 0.86, goal="lower", note="the best attack: x"),
     Measurement("identity.release_to_original", 0.79, 0.75, 0.82, goal="lower", n=517),
     Measurement("neighborhoods.stability_owner", float("nan"), note="too few records"),
     Measurement("some.other", 3.0),
@@ -49,7 +50,7 @@ def job(monkeypatch):
     """Stands for `distanon.job`: every call is kept, and `answer` is handed back or raised."""
     module = ModuleType("distanon.job")
     module.calls = []
-    module.answer = Finished(verdicts=[verdict()], measurements=FIGURES)
+    module.answer = Finished(verdicts=[verdict()], measurements=list(FIGURES))
 
     def standing_for(name):
         def call(*args, **kwargs):
@@ -90,7 +91,7 @@ def spec_file(tmp_path):
 
 @pytest.fixture
 def broken():
-    return Finished(verdicts=[verdict(kept=False)], measurements=FIGURES)
+    return Finished(verdicts=[verdict(kept=False)], measurements=list(FIGURES))
 
 
 @pytest.fixture

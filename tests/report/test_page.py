@@ -74,12 +74,39 @@ def test_the_private_report_shows_certificate_figures_and_comparison(summary):
     page = render(summary, public=False)
     text = text_of(page)
     assert "Every promise was kept" in text
-    assert "0.7912" in text
+    assert text.count("0.791") >= 2  # on a card and in the table, with the same digits
+    assert "0.7912" not in text
     assert "noise" in text
-    assert "987.1250" in text
+    assert "987.125" in text
     assert "not measured" in text
     assert "no cluster was found" in text
     assert page.count("<svg ") == 5
+
+
+def test_the_strongest_attacks_lead_the_page_and_every_bar_is_explained(summary):
+    figures = [
+        measured("identity.highest", 0.993, goal="lower", note="the best attack: assignment"),
+        measured("inversion.known_sample", 0.4, goal="lower"),
+        measured("inversion.known_more", 0.876, goal="lower"),
+        measured("identity.journalist", 1.0, goal="lower"),
+        *summary.release.measurements.values(),
+    ]
+    release = Subject("dptpe", {figure.name: figure for figure in figures})
+    page = render(replace(summary, subjects=[release, *summary.subjects[1:]]), public=False)
+    cards = text_of(page.partition('id="key-figures"')[2].partition("</section>")[0])
+    assert re.search(r"0\.993\s+found by the strongest identity attack", cards)
+    assert re.search(r"0\.876\s+values turned back", cards)
+    assert "0.400" not in cards
+    assert "(assignment)" in page.partition("Protection against usefulness")[2]
+    assert "<dt>journalist</dt><dd>risk of the person easiest to find" in page
+
+
+def test_it_is_said_that_sensitive_columns_are_published_as_they_are(summary):
+    told = "Sensitive columns are published as they are"
+    assert told not in render(summary, public=False)
+    ill = {"name": "ill", "role": "sensitive", "type": "nominal", "published": True}
+    for public in (True, False):
+        assert told in render(replace(summary, columns=[*summary.columns, ill]), public=public)
 
 
 def test_the_public_report_holds_nothing_that_is_private(summary):
@@ -183,7 +210,12 @@ def test_the_page_loads_nothing(summary):
 
 
 @pytest.mark.browser
-def test_a_browser_draws_every_chart_inside_the_page(summary, tmp_path):
+def test_a_browser_draws_every_chart_and_table_inside_the_page(summary, tmp_path):
+    others = [
+        Subject(f"reconstruction (variant: {kind}, k: 10)", summary.subjects[1].measurements)
+        for kind in ("plain", "nominal", "half", "double", "triple", "whole")
+    ]
+    summary = replace(summary, subjects=[*summary.subjects, *others])
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("no chromium on this machine")
@@ -193,7 +225,10 @@ def test_a_browser_draws_every_chart_inside_the_page(summary, tmp_path):
         "const boxes = drawings.map(drawing => drawing.getBoundingClientRect());"
         "const inside = boxes.every(b => b.width > 300 && b.height > 60 && b.right <= innerWidth);"
         "const overflow = document.documentElement.scrollWidth > innerWidth;"
-        "document.title = `charts ${boxes.length} inside ${inside} overflow ${overflow}`;"
+        "const tables = [...document.querySelectorAll('.scroll')];"
+        "const wide = tables.filter(t => t.scrollWidth > t.clientWidth).length;"
+        "const drawn = `charts ${boxes.length} inside ${inside}`;"
+        "document.title = `${drawn} overflow ${overflow} wide ${wide}`;"
         "})</script>"
     )
     page = tmp_path / "report.html"
@@ -224,4 +259,4 @@ def test_a_browser_draws_every_chart_inside_the_page(summary, tmp_path):
         timeout=120,
         check=True,
     ).stdout
-    assert "<title>charts 5 inside true overflow false</title>" in dom
+    assert "<title>charts 5 inside true overflow false wide 0</title>" in dom
