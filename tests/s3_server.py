@@ -192,7 +192,6 @@ class S3Server:
         message = f"the S3 server did not start; its log is {self.folder / 'weed.log'}"
         raise RuntimeError(message)
 
-
     def _holds(self) -> bool:
         """Whether what is written can be read: the gate opens before the volumes are there."""
         try:
