@@ -119,7 +119,8 @@ def print_figures(found: Figures, *, every: bool = False) -> None:
     """
     from rich.table import Table
 
-    from distanon.report.phrases import in_words, phrase
+    from distanon.promises.wording import in_words
+    from distanon.report.phrases import phrase
 
     console = console_of_plain_text()
     promises = Table("promise", "asked", "measured", "kept", "verified from", title="Promises")

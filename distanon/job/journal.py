@@ -26,6 +26,9 @@ AUDIT = "audit.json"
 METRICS = "metrics.json"
 REPORT = "report.html"
 
+REFUSED = "refused"
+"""Status of a run whose release broke a promise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Journal:
@@ -142,6 +145,14 @@ class Journal:
         plain = _without_nan(document)
         text = json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False, default=str)
         self.store.write(name, (text + "\n").encode())
+
+
+def refused_run(private: str) -> ResumeError:
+    """The error for what can't be done with a run whose release broke a promise."""
+    return ResumeError(
+        f"{private}: this run was refused, its release broke a promise ({AUDIT} says which), and "
+        "nothing was published. Resumed, it would fail again: change the spec and `distanon run` it"
+    )
 
 
 @contextmanager

@@ -12,6 +12,8 @@ from typing import Any
 
 from distanon import auditing
 from distanon.data.evidence import Evidence
+from distanon.data.graph import GraphDataset
+from distanon.data.graph_release import GraphRelease, publishable_tables
 from distanon.data.measurement import Measurement
 from distanon.data.ports import Progress, Silent
 from distanon.data.release import Release
@@ -20,11 +22,13 @@ from distanon.data.streams import Streams
 from distanon.errors import PromiseBrokenError, ResumeError
 from distanon.job.comparison import check_all, measure_all
 from distanon.job.facts import column_facts, public_counts, public_document, smallest, versions
+from distanon.job.graphs import staged_evidence
 from distanon.job.inputs import Inputs, open_inputs
-from distanon.job.journal import REPORT, Journal, by_prefix_alone
+from distanon.job.journal import AUDIT, REFUSED, REPORT, Journal, by_prefix_alone, refused_run
 from distanon.job.logbook import Logbook
 from distanon.methods.base import BLOCK, Context
 from distanon.promises.base import Verdict
+from distanon.promises.wording import refusal
 from distanon.runtime import crew as open_crew
 from distanon.runtime.crew import Crew, SerialCrew
 from distanon.spec import JobSpec, parse
@@ -151,6 +155,8 @@ def resume(
         spec = parse(spec.to_yaml(), [f"runtime.address={json.dumps(address)}"])
     if known["status"] == "done":
         return _result(journal)
+    if known["status"] == REFUSED:
+        raise refused_run(private)
     order = _Order(spec, known["run_id"], known["seed"], known["overwrite"], serial, True)
     return _run(order, progress)
 
@@ -204,16 +210,23 @@ def _publish(begun: _Begun, attempt: Attempt, context: Context) -> Evidence:
     promises, removed = spec.effective_promises()
     release = spec.method.release(dataset, promises, context)
     context.progress.start("verify and publish", 1)
-    manifest = attempt.stage(release, spec.output_format)
+    made = release
+    if isinstance(release, GraphRelease) and isinstance(dataset, GraphDataset):
+        made = publishable_tables(release, dataset.columns, begun.streams)
+    manifest = attempt.stage(made, spec.output_format)
     evidence = _evidence(begun, attempt)
     verdicts = auditing.verify(promises, evidence, context.crew)
     begun.journal.write_audit(verdicts, removed)
     begun.journal.update_run(release=_facts(spec, release, dataset.schema, manifest.records))
-    broken = [verdict for verdict in verdicts if not verdict.kept]
-    if broken:
-        begun.journal.update_run(status="refused")
-        told = "\n".join(f"{one.promise}: {one.reason}" for one in broken)
-        raise PromiseBrokenError(f"nothing was published, the staged release breaks:\n{told}")
+    told = refusal(promises, verdicts)
+    if told:
+        begun.journal.update_run(status=REFUSED)
+        attempt.cleanup()  # it holds data, and nobody needs it: the same spec would fail again
+        details = begun.journal.store.place(AUDIT)
+        raise PromiseBrokenError(
+            f"nothing was published: the release, read back from its files, breaks\n{told}\n"
+            f"{details} has the details (private)"
+        )
     document = public_document(spec, release, manifest, verdicts)
     attempt.publish(document, overwrite=begun.order.overwrite)
     context.progress.advance()
@@ -231,7 +244,7 @@ def _measure(begun: _Begun, attempt: Attempt, context: Context, evidence: Eviden
     """Attacks and utility of the release, then of what it is compared with."""
     if attempt.has_sources:
         evidence = evidence or _evidence(begun, attempt)
-        measure_all(begun.order.spec, evidence, context, begun.journal)
+        measure_all(begun.order.spec, begun.inputs.dataset, evidence, context, begun.journal)
     losses = context.crew.losses
     begun.logbook.end()
     begun.journal.update_run(
@@ -251,7 +264,9 @@ def _finish(begun: _Begun, attempt: Attempt) -> None:
 
 def _evidence(begun: _Begun, attempt: Attempt) -> Evidence:
     """The staged files, read back, beside the originals."""
-    inputs = begun.inputs
+    inputs, method = begun.inputs, begun.order.spec.method
+    if isinstance(inputs.dataset, GraphDataset):
+        return staged_evidence(attempt, inputs.dataset, method)
     staged, sources = attempt.read_back(inputs.dataset.schema)
     return Evidence(staged, inputs.dataset, sources, inputs.control)
 
@@ -278,7 +293,8 @@ def _context(begun: _Begun, crew: Crew) -> Context:
         "seed": _digest(begun.streams.seed),
     }
     scratch = StoreScratch.open(begun.journal.store, digests)
-    return Context(crew, scratch, begun.streams, begun.logbook, blocks)
+    every = spec.runtime.checkpoint_every
+    return Context(crew, scratch, begun.streams, begun.logbook, blocks, every)
 
 
 def _facts(spec: JobSpec, release: Release, schema: Schema, records: int) -> dict[str, Any]:

@@ -215,11 +215,11 @@ def _check_promises(method: Method, promises: Mapping[str, Promise], schema: Sch
 def _verify(promises: Mapping[str, Promise], evidence: Evidence, crew: Crew) -> None:
     """Refuses a release that does not keep its promises."""
     from distanon.promises.gate import verify
+    from distanon.promises.wording import refusal
 
-    verdicts = verify(promises, evidence, crew)
-    broken = [f"promises.{v.promise}: {v.reason}" for v in verdicts if not v.kept]
-    if broken:
-        raise PromiseBrokenError("\n".join(broken))
+    told = refusal(promises, verify(promises, evidence, crew))
+    if told:
+        raise PromiseBrokenError(f"no release was made: it would break its promises\n{told}")
 
 
 def _seed(seed: int | None) -> int:

@@ -56,6 +56,8 @@ class Promise(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: ClassVar[str]
+    remedy: ClassVar[str] = "ask for less, or change the method or its parameters"
+    """What would help a release that breaks it, for the refusal."""
 
     def __init__(self, **parameters: Any) -> None:
         """Checks the parameters.

@@ -28,6 +28,10 @@ class KAnonymity(Promise):
     """
 
     name: ClassVar[str] = "k_anonymity"
+    remedy: ClassVar[str] = (
+        "a method that makes records equal (`distanon methods` says which can promise it); a "
+        "smaller k; fewer or coarser quasi-identifiers"
+    )
 
     k: int = Field(ge=2, description="Records, or people where they are known, of each class.")
     distinct_sources: bool | None = Field(

@@ -27,6 +27,10 @@ class Linkage(Promise):
     """
 
     name: ClassVar[str] = "linkage"
+    remedy: ClassVar[str] = (
+        "a higher at_most, if so much may be found; a method that moves records farther (see "
+        "`compare:`); fewer or coarser quasi-identifiers"
+    )
 
     at_most: float = Field(gt=0, le=1, description="Share of the records.")
 

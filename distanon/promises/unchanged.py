@@ -24,6 +24,10 @@ class Unchanged(Promise):
     """
 
     name: ClassVar[str] = "unchanged"
+    remedy: ClassVar[str] = (
+        "a higher at_most, if so many may stay as they are; for dptpe on_unchanged: neighbors_mean "
+        "or a min_displacement; columns with more than a few values"
+    )
 
     at_most: float = Field(default=0.0, ge=0, le=1, description="Share of the released rows.")
 

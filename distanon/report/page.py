@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from distanon.data.measurement import Measurement
+from distanon.promises.wording import in_words
 from distanon.report import charts
-from distanon.report.phrases import INVERSION, attack_name, in_words, phrase
+from distanon.report.phrases import INVERSION, attack_name, phrase
 from distanon.report.summary import Summary
 
 _HEADINGS = {

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 from distanon.data.measurement import Measurement
 
 PHRASES = {
@@ -68,22 +65,3 @@ def attack(measurement: Measurement) -> str:
     if measurement.name == "identity.highest" and ": " in measurement.note:
         return measurement.note.rpartition(": ")[2]
     return attack_name(measurement)
-
-
-def in_words(values: Any) -> str:
-    """Parameters or figures in one line: "k 10, counted people"; without one that has no value."""
-    if isinstance(values, Mapping):
-        parts = [_pair(key, value) for key, value in values.items() if value is not None]
-        return ", ".join(parts) or "–"
-    if isinstance(values, bool):
-        return "yes" if values else "no"
-    if isinstance(values, float):
-        return f"{values:.4g}"
-    if isinstance(values, Sequence) and not isinstance(values, str):
-        return ", ".join(map(in_words, values)) or "–"
-    return "–" if values is None else str(values)
-
-
-def _pair(key: Any, value: Any) -> str:
-    text = in_words(value)
-    return f"{key} ({text})" if isinstance(value, Mapping | list | tuple) else f"{key} {text}"

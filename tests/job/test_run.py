@@ -14,7 +14,7 @@ import pytest
 from distanon import auditing
 from distanon import job as jobs
 from distanon.data.streams import Streams
-from distanon.errors import SpecError
+from distanon.errors import PromiseBrokenError, ResumeError, SpecError
 from distanon.job import comparison
 from distanon.job.comparison import check_all
 from distanon.job.inputs import open_inputs
@@ -112,3 +112,21 @@ def test_one_budget_bounds_the_release_and_all_that_it_is_compared_with(spec_of,
     for figures in result.compared.values():
         assert [figure.name for figure in figures] == ["release.not_made"]
         assert "measure.budget_s (21 s)" in figures[0].note
+
+
+def test_a_refused_run_says_why_keeps_no_data_and_can_not_be_resumed(spec_of):
+    spec = spec_of("promises.linkage.at_most=0.01")
+    with pytest.raises(PromiseBrokenError) as refused:
+        jobs.run_job(spec, serial=True)
+    private = Path(spec.private_prefix())
+    told = str(refused.value)
+    assert "promises.linkage: asked at_most 0.01; measured rate" in told
+    assert "what would help" in told
+    assert str(private / "audit.json") in told
+    assert sorted(path.name for path in private.rglob("*") if path.is_file()) == [
+        "audit.json", "run.json", "spec.yaml",
+    ]  # fmt: skip
+    for again in (lambda: jobs.resume(spec), lambda: jobs.rewrite_report(str(private))):
+        with pytest.raises(ResumeError, match="refused, its release broke a promise"):
+            again()
+    assert jobs.run_job(spec_of("promises.linkage.at_most=1.0"), serial=True).output

@@ -1,5 +1,5 @@
 from distanon.data.measurement import Measurement
-from distanon.report.phrases import attack, in_words, phrase
+from distanon.report.phrases import attack, phrase
 
 
 def test_a_figure_of_a_column_names_it():
@@ -15,10 +15,3 @@ def test_the_highest_rate_is_called_by_the_attack_behind_it():
     assert attack(highest) == "assignment"
     assert attack(Measurement("inversion.known_more", 0.5)) == "inversion: known more"
     assert attack(Measurement("identity.release_to_original", 0.5)) == "release to original"
-
-
-def test_parameters_are_told_without_braces_quotes_and_none():
-    measured = {"l": None, "k": 3, "share": 0.123456, "kept": True, "columns": {"job": {"l": 2}}}
-    assert in_words(measured) == "k 3, share 0.1235, kept yes, columns (job (l 2))"
-    assert in_words({"columns": ["a", "b"], "none": ()}) == "columns (a, b), none (–)"
-    assert in_words({}) == in_words(None) == in_words({"l": None}) == "–"
