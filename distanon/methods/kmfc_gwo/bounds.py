@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from distanon.data.graph import Graph
 from distanon.errors import InfeasibleError
 from distanon.kernels import cell_repair
 from distanon.kernels.degree_groups import grouped_by_degree, medians_cost
 from distanon.methods.kmfc_gwo.cells import SensitiveColumn
+from distanon.methods.kmfc_gwo.links import excess_links
 
 Integers = NDArray[np.int64]
 
@@ -24,6 +27,8 @@ class Bounds:
         edges: edits when each of the given clusters gets one degree: Σ|degree − median| / 2.
         edges_free: edits when the nodes of a class may be grouped freely by degree; never above
             `edges`. It bounds every solution.
+        links: edges above the link confidence that is promised, in the classes without degrees;
+            each goes with one edit at least.
         cells: sensitive cells that the clusters need to be diverse and close enough, each
             cluster by itself.
 
@@ -32,25 +37,30 @@ class Bounds:
 
     edges: int
     edges_free: int
+    links: int
     cells: int
 
 
 def bounds(
-    degrees: Integers,
+    graph: Graph,
     labels: Integers,
     class_of: Integers,
     least: int,
     columns: Sequence[SensitiveColumn],
+    link_limit: Fraction | None,
     *,
     knows_degree: bool,
 ) -> Bounds:
     """The bounds for these clusters and classes; integers, shape (n,) each."""
-    edges = free = 0
+    edges = free = links = 0
+    degrees = graph.degrees()
     if knows_degree:
         edges = -(-medians_cost(degrees, labels) // 2)
         free = -(-medians_cost(degrees, grouped_by_degree(degrees, class_of, least)) // 2)
+    if link_limit is not None and not knows_degree:
+        links = excess_links(graph.pairs(), class_of, link_limit)
     cells = sum(_least_changes(column, labels) for column in columns)
-    return Bounds(edges, free, cells)
+    return Bounds(edges, free, links, cells)
 
 
 def _least_changes(column: SensitiveColumn, labels: Integers) -> int:
@@ -151,11 +161,11 @@ def refuse_budget(found: Bounds, budget: float, edges: int, *, by_clusters: bool
     Raises:
         InfeasibleError: with the smallest budget that may work.
     """
-    bound = found.edges if by_clusters else found.edges_free
+    bound = max(found.edges if by_clusters else found.edges_free, found.links)
     if bound > budget * edges:
         smallest = np.ceil(bound / max(edges, 1) * 1e4) / 1e4
         raise InfeasibleError(
-            f"method.edit_budget {budget:g}: the degrees need at least {bound} edits of "
+            f"method.edit_budget {budget:g}: the promises need at least {bound} edits of "
             f"{edges} edges ({found.edges} with one degree for each of the clusters that were "
             f"found); the smallest budget that may work is {smallest:g}"
         )

@@ -86,7 +86,7 @@ def _row(is_leader: bool, individual: Individual) -> dict[str, Any]:  # noqa: FB
         "cell_values": [one.values.tolist() for one in cells],
         "cell_losses": [one.loss for one in cells],
         "cell_counts": [[one.failing, one.decoys] for one in cells],
-        "counts": [solution.edits, solution.open_units],
+        "counts": [solution.edits, solution.open_units, solution.open_links],
         "losses": list(solution.losses),
     }
 
@@ -98,8 +98,8 @@ def _individual(row: dict[str, Any]) -> Individual:
         for nodes, values, loss, counts in zip(*parts, strict=True)
     )
     pairs = np.array(row["pairs"], np.int64).reshape(-1, 2)
-    edits, left = row["counts"]
+    edits, units, links = row["counts"]
     one, two, three = row["losses"]
-    solution = Solution(pairs, cells, edits, left, (one, two, three))
+    solution = Solution(pairs, cells, edits, units, links, (one, two, three))
     genome = np.frombuffer(row["genome"], np.uint8)
     return Individual(genome, tuple(row["fitness"]), solution)

@@ -36,7 +36,7 @@ class ClusteredSearch(GraphMethod):
     """
 
     keeps: ClassVar[frozenset[str]] = frozenset(
-        {"k_anonymity", "l_diversity", "t_closeness", "k_degree"}
+        {"k_anonymity", "l_diversity", "t_closeness", "k_degree", "link_confidence"}
     )
 
     k: int = Field(10, ge=2, description="nodes that share what the intruder knows")
@@ -59,6 +59,12 @@ class ClusteredSearch(GraphMethod):
     )
     unchanged_edges: Literal["refuse", "accept"] = Field(
         "refuse", description="whether a graph without one edited edge may be released"
+    )
+    link_confidence: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="edges between two classes, or within one, as a share of the possible ones",
     )
     edge_floor: EdgeFloor | None = Field(None, description="edges that are moved in any case")
     edit_budget: float = Field(0.5, gt=0, description="share of the edges that may be edited")
@@ -100,6 +106,7 @@ class ClusteredSearch(GraphMethod):
         from distanon.promises.k_anonymity import KAnonymity
         from distanon.promises.k_degree import KDegree
         from distanon.promises.l_diversity import LDiversity
+        from distanon.promises.link_confidence import LinkConfidence
         from distanon.promises.t_closeness import TCloseness
 
         found: dict[str, Promise] = {"k_anonymity": KAnonymity(k=self.k)}
@@ -112,6 +119,8 @@ class ClusteredSearch(GraphMethod):
             found["l_diversity"] = (
                 LDiversity(l=int(self.l)) if whole else LDiversity(l=self.l, kind="entropy")
             )
+        if self.link_confidence is not None and self.publish == "perturb":
+            found["link_confidence"] = LinkConfidence(at_most=self.link_confidence)
         if self.t is not None:
             found["t_closeness"] = TCloseness(t=self.t)
         return found
@@ -149,7 +158,7 @@ class ClusteredSearch(GraphMethod):
         least = self.least_size(dataset, promises)
         work = clustered.form_clusters(self, dataset, promises, least, context)
         if self.publish == "perturb":
-            return perturbed.perturb(self, work, context)
+            return perturbed.perturb(self, work, promises, context)
         return clustered.publish_clusters(self, work, context)
 
     def least_size(self, dataset: GraphDataset, promises: Mapping[str, Promise]) -> int:
@@ -183,6 +192,7 @@ class ClusteredSearch(GraphMethod):
             self.publish == "perturb"
             and self.knowledge in ("cluster", "attributes")
             and self.edge_floor is None
+            and "link_confidence" not in promises
             and self.unchanged_edges == "refuse"
         )
         if nothing:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 
 from distanon.data.graph_release import GraphRelease
 from distanon.errors import InfeasibleError
+from distanon.kernels.counts import exact
 from distanon.methods.base import Context
 from distanon.methods.kmfc_gwo.bounds import Bounds, bounds, refuse_budget
 from distanon.methods.kmfc_gwo.candidates import enumerate_candidates
@@ -23,6 +26,8 @@ from distanon.methods.kmfc_gwo.targets import (
     degree_groups,
     level_starts,
 )
+from distanon.promises.base import Promise
+from distanon.promises.link_confidence import LinkConfidence
 
 if TYPE_CHECKING:
     from distanon.methods.kmfc_gwo.method import ClusteredSearch
@@ -33,7 +38,9 @@ Integers = NDArray[np.int64]
 _MOST, _PER_EDIT, _FEWEST = 1_500_000, 32, 10_000
 
 
-def perturb(method: ClusteredSearch, work: Work, context: Context) -> GraphRelease:
+def perturb(
+    method: ClusteredSearch, work: Work, promises: Mapping[str, Promise], context: Context
+) -> GraphRelease:
     """Searches for the edits and makes them.
 
     Raises:
@@ -43,13 +50,17 @@ def perturb(method: ClusteredSearch, work: Work, context: Context) -> GraphRelea
     if "attributes" in method.knowledge:
         published = work.agreed[work.labels]
     class_of = _classes(method, work, published)
-    degrees = work.dataset.graph.degrees()
     knows = "degree" in method.knowledge
     least = work.least
-    limits = bounds(degrees, work.labels, class_of, least, work.columns, knows_degree=knows)
+    linked = promises.get("link_confidence")
+    limit = exact(linked.at_most) if isinstance(linked, LinkConfidence) else None
+    limits = bounds(
+        work.dataset.graph, work.labels, class_of, least, work.columns, limit, knows_degree=knows
+    )
     by_clusters = method.degree_groups == "clusters"
     refuse_budget(limits, method.edit_budget, work.dataset.graph.edges, by_clusters=by_clusters)
     problem, base = _problem(method, work, published, class_of, limits, context)
+    problem = replace(problem, link_limit=limit)
     shared = context.crew.put(problem)
     settings = SearchSettings(
         method.optimizer,
@@ -169,6 +180,11 @@ def _refuse(method: ClusteredSearch, problem: Problem, found: Found) -> None:
             f"method.k {method.k}: the search left {solution.open_units} degrees unshared; raise "
             "`candidates` or `iterations`, or lower k"
         )
+    if solution.open_links:
+        raise InfeasibleError(
+            f"promises.link_confidence: {solution.open_links} edges stay above it; raise at_most, "
+            "or raise k"
+        )
     if failing:
         raise InfeasibleError(
             f"promises.t_closeness, l_diversity: {failing} classes can't keep them with the "
@@ -207,6 +223,7 @@ def _release(
         "candidates_dropped": problem.candidates.dropped,
         "edit_bound": limits.edges,
         "edit_bound_free_of_clusters": limits.edges_free,
+        "edit_bound_of_links": limits.links,
     }
     loss_g, loss_a, error = solution.losses
     private = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from distanon.kernels.degree_repair import Levels, repair
 from distanon.methods.kmfc_gwo.candidates import Candidates
 from distanon.methods.kmfc_gwo.cells import CellChanges, SensitiveColumn, changes, grouped
 from distanon.methods.kmfc_gwo.finish import Finish
+from distanon.methods.kmfc_gwo.links import thinned
 from distanon.methods.kmfc_gwo.objective import Objective
 from distanon.methods.kmfc_gwo.targets import CHOICE_BITS, DegreeGroups
 from distanon.optimizers.population import Genome, Individual, Optimizer
@@ -46,6 +48,7 @@ class Problem:
         budget: edits at most.
         constraints: rules: Deb's; penalty: violations are added to the objective.
         with_decoys: whether cells are changed in classes that need none.
+        link_limit: λ of link confidence; None: not promised.
     """
 
     graph: Graph
@@ -63,6 +66,7 @@ class Problem:
     budget: int
     constraints: Constraints
     with_decoys: bool
+    link_limit: Fraction | None = None
 
     @property
     def bits(self) -> int:
@@ -80,6 +84,7 @@ class Solution:
         cells: the changes of each sensitive attribute.
         edits: pairs that differ from the original graph.
         open_units: degrees that could not be settled, in units.
+        open_links: edges above the link confidence that is promised.
         losses: IL_G, IL_A, CE.
     """
 
@@ -87,6 +92,7 @@ class Solution:
     cells: tuple[CellChanges, ...]
     edits: int
     open_units: int
+    open_links: int
     losses: tuple[float, float, float]
 
 
@@ -138,7 +144,9 @@ def complete(
     count = len(problem.candidates)
     edges = flags[:count]
     final, pairs, left = _edges(problem, flags, edges, generator, skip)
-    classes = grouped(_classes(problem, final))
+    class_of = _classes(problem, final)
+    pairs, links = _links(problem, edges, pairs, class_of, generator)
+    classes = grouped(class_of)
     cells = []
     for place, column in enumerate(problem.columns):
         stop = len(flags) - problem.graph.nodes * (len(problem.columns) - place - 1)
@@ -152,7 +160,7 @@ def complete(
         bits[:] = 0
         bits[found.nodes[column.suggested[found.nodes] == found.values]] = 1
         cells.append(found)
-    return _judged(problem, flags, edges, pairs, tuple(cells), final, left)
+    return _judged(problem, flags, edges, pairs, tuple(cells), final, (left, links))
 
 
 def _edges(
@@ -187,6 +195,31 @@ def _edges(
     return level - want, pairs, int(np.abs(want).sum())
 
 
+def _links(
+    problem: Problem,
+    edges: NDArray[np.uint8],
+    pairs: Integers,
+    class_of: Integers,
+    generator: np.random.Generator,
+) -> tuple[Integers, int]:
+    """Extra pairs with those that link confidence needs, and edges still too many."""
+    if problem.link_limit is None:
+        return pairs, 0
+    removed, added = _removed_added(problem, edges, pairs)
+    kept = frozenset(map(tuple, problem.floor.tolist()))
+    toggled, left = thinned(
+        problem.graph.edited(removed, added),
+        class_of,
+        problem.link_limit,
+        kept,
+        generator,
+        keeps_degrees=problem.groups is not None,
+    )
+    n = problem.graph.nodes
+    keys: Integers = np.setxor1d(pairs[:, 0] * n + pairs[:, 1], toggled[:, 0] * n + toggled[:, 1])
+    return np.stack([keys // n, keys % n], axis=1), left
+
+
 def _classes(problem: Problem, degrees: Integers) -> Integers:
     """The classes that the release shows, numbered without gaps."""
     if problem.groups is None:
@@ -203,7 +236,7 @@ def _judged(
     pairs: Integers,
     cells: tuple[CellChanges, ...],
     degrees: Integers,
-    left: int,
+    left: tuple[int, int],
 ) -> Individual:
     """The individual with its losses: sums over its edits alone."""
     made = np.flatnonzero(edges)
@@ -228,12 +261,12 @@ def _judged(
     )
     total = objective.total(*losses)
     over = max(0, number - problem.budget)
-    violation = left / 2 + over + sum(change.failing for change in cells)
+    violation = left[0] / 2 + left[1] + over + sum(change.failing for change in cells)
     fitness = (float(violation), total)
     if problem.constraints == "penalty":
         share = violation / max(1, problem.objective.graph.edges)
         fitness = (total + _PENALTY * share + (1.0 if violation else 0.0), total)
-    solution = Solution(pairs, cells, number, left, losses)
+    solution = Solution(pairs, cells, number, *left, losses)
     return Individual(np.packbits(flags), fitness, solution)
 
 
@@ -245,11 +278,17 @@ def _among(pairs: Integers, others: Integers, degrees: Integers) -> NDArray[np.b
 def edited_pairs(problem: Problem, individual: Individual) -> tuple[Integers, Integers]:
     """What a solution removes from and adds to `problem.graph`: int64, shape (p, 2) each."""
     solution: Solution = individual.extra
-    flags = np.unpackbits(individual.genome)[: len(problem.candidates)]
-    made = problem.candidates.inc.ends[flags > 0].astype(np.int64)
-    n = problem.graph.nodes
-    first, second = (part[:, 0] * n + part[:, 1] for part in (made, solution.pairs))
+    edges = np.unpackbits(individual.genome)[: len(problem.candidates)]
+    return _removed_added(problem, edges, solution.pairs)
+
+
+def _removed_added(
+    problem: Problem, edges: NDArray[np.uint8], pairs: Integers
+) -> tuple[Integers, Integers]:
+    """Edges that go and pairs that come, where `pairs` turns what the bits say."""
+    made, n = problem.candidates.inc.ends[edges > 0].astype(np.int64), problem.graph.nodes
+    first, second = (part[:, 0] * n + part[:, 1] for part in (made, pairs))
     keys: Integers = np.setxor1d(first, second)
-    pairs = np.stack([keys // n, keys % n], axis=1)
-    is_edge = problem.graph.has(pairs)
-    return pairs[is_edge], pairs[~is_edge]
+    both = np.stack([keys // n, keys % n], axis=1)
+    is_edge = problem.graph.has(both)
+    return both[is_edge], both[~is_edge]

@@ -348,3 +348,15 @@ def test_ego_facebook_reaches_its_goals(ego_facebook):
     assert release.private["wolf_bytes"] < 200_000
     cells = 2 * len(dataset)
     assert release.counts["quasi_identifier_cells_changed"] <= 0.03 * cells
+
+
+@pytest.mark.parametrize("knowledge", ["cluster", "attributes", "degree", "attributes+degree"])
+def test_link_confidence_is_kept(knowledge):
+    graph = random_graph(60, 150, 8)
+    dataset = people(graph)
+    table = dataset.nodes.set_column(1, "age", pa.array(np.zeros(60)))
+    dataset = GraphDataset(graph, table, dataset.schema, dataset.columns, dataset.ids)
+    method, promises, release = released(dataset, k=6, knowledge=knowledge, link_confidence=0.25)
+    assert "link_confidence" in promises
+    assert all(verdict.kept for verdict in verdicts(method, dataset, release, promises))
+    assert release.counts["edges_removed"] >= release.counts["edit_bound_of_links"]
