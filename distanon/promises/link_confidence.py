@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from distanon.data.evidence import Evidence
+from distanon.data.supernode_evidence import SupernodeEvidence
 from distanon.kernels.counts import at_most, exact
 from distanon.promises.base import Promise, Verdict, unverified
 from distanon.promises.graphs import graph_evidence
@@ -55,11 +56,9 @@ class LinkConfidence(Promise):
         Raises:
             SpecError: the release is no graph.
         """
-        graph = graph_evidence(self, evidence)
-        if graph.classes_from == "asserted":
+        if evidence.classes_from == "asserted":
             return unverified(self, "the classes, which are private")
-        sizes = graph.classes.sizes
-        found = class_pairs(graph.graph.pairs(), graph.classes.class_of, sizes)
+        found = self._joined(evidence)
         is_failing = ~at_most(found.edges, found.possible, exact(self.at_most))
         shares = found.edges / found.possible
         absent = found.total - len(found.edges)
@@ -72,9 +71,19 @@ class LinkConfidence(Promise):
                 "without_edges": rounded(absent / found.total) if found.total else None,
             },
             kept=not is_failing.any(),
-            verified_from=graph.classes_from,
+            verified_from=evidence.classes_from,
             reason=self._reason(found, is_failing),
         )
+
+    def _joined(self, evidence: Evidence) -> ClassPairs:
+        sizes = evidence.classes.sizes
+        if isinstance(evidence, SupernodeEvidence):
+            joined = np.flatnonzero(evidence.inner)
+            classes = np.vstack([np.stack([joined, joined], axis=1), evidence.ends])
+            edges = np.concatenate([evidence.inner[joined], evidence.between])
+            return _possible(classes, edges, sizes)
+        graph = graph_evidence(self, evidence)
+        return class_pairs(graph.graph.pairs(), graph.classes.class_of, sizes)
 
     def _reason(self, found: ClassPairs, is_failing: NDArray[np.bool_]) -> str:
         failing = np.flatnonzero(is_failing)
@@ -101,11 +110,18 @@ def class_pairs(
     ends = np.sort(class_of[pairs], axis=1)
     keys, edges = np.unique(ends[:, 0] * len(sizes) + ends[:, 1], return_counts=True)
     classes = np.stack([keys // max(len(sizes), 1), keys % max(len(sizes), 1)], axis=1)
+    return _possible(classes, edges.astype(np.int64), sizes)
+
+
+def _possible(
+    classes: NDArray[np.int64], edges: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> ClassPairs:
+    """Edges beside how many there could be."""
     low, high = sizes[classes[:, 0]], sizes[classes[:, 1]]
     within = classes[:, 0] == classes[:, 1]
     possible = np.where(within, low * (low - 1) // 2, low * high)
     total = len(sizes) * (len(sizes) - 1) // 2 + int((sizes > 1).sum())
-    return ClassPairs(classes, edges.astype(np.int64), possible, total)
+    return ClassPairs(classes, edges, possible, total)
 
 
 def _told(found: ClassPairs, place: int) -> str:
