@@ -87,24 +87,29 @@ def _spread(sides: Any, mates: Any, marks: int, share: float) -> None:
     """Matches in rounds until no two nodes that are free have enough marks.
 
     No round is without a match: of the pairs with most marks, the one of the nearest degrees and
-    lowest numbers is each other's best.
+    lowest numbers is each other's best. A node has no more marks with anybody than neighbors that
+    are matched; who has too few for a round is left stale in it.
     """
     best = (np.full(len(mates[0]), -1, np.int64), np.full(len(mates[1]), -1, np.int64))
     most = (np.zeros(len(mates[0]), np.int64), np.zeros(len(mates[1]), np.int64))
     stale = (mates[0] < 0, mates[1] < 0)
+    matched = (_matched_neighbors(sides[0], mates[0]), _matched_neighbors(sides[1], mates[1]))
     work = _workspace(sides, marks)
     while True:
+        top = np.where(stale[0] | (mates[0] >= 0), 0, most[0]).max()
         for side in range(2):
             here, away = sides[side], sides[1 - side]
             for node in np.flatnonzero(stale[side] & (mates[side] < 0)):
-                found = _best(here, away, mates[side], mates[1 - side], node, marks, work)
-                best[side][node], most[side][node] = found
-            stale[side][:] = False
-        most[0][mates[0] >= 0] = 0
-        top = most[0].max()
+                if matched[side][node] >= max(marks, int(top * share)):
+                    found = _best(here, away, mates[side], mates[1 - side], node, marks, work)
+                    best[side][node], most[side][node] = found
+                    stale[side][node] = False
+                    top = max(top, most[side][node])
         if top < marks:
             return
-        _match(sides, mates, best, most[0] >= max(marks, int(top * share)), stale)
+        limit = max(marks, int(top * share))
+        is_due = ~stale[0] & (mates[0] < 0) & (most[0] >= limit)
+        _match(sides, mates, best, is_due, stale, matched)
         for side in range(2):
             for loser in range(len(mates[side])):
                 wanted = best[side][loser]
@@ -112,14 +117,25 @@ def _spread(sides: Any, mates: Any, marks: int, share: float) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _match(sides: Any, mates: Any, best: Any, is_due: Any, stale: Any) -> None:
+def _matched_neighbors(side: Any, own: Any) -> Integers:
+    """How many neighbors of each node have mates."""
+    starts, neighbors = side
+    count = np.zeros(len(own), np.int64)
+    for node in np.flatnonzero(own >= 0):
+        for place in range(starts[node], starts[node + 1]):
+            count[neighbors[place]] += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _match(sides: Any, mates: Any, best: Any, is_due: Any, stale: Any, matched: Any) -> None:
     """Matches the nodes that are due and each other's best; their neighbors' marks are stale."""
     for node in np.flatnonzero(is_due):
         mate = best[0][node]
         if best[1][mate] == node and mates[1][mate] < 0:
             mates[0][node], mates[1][mate] = mate, node
-            _touch(sides[0], node, stale[0])
-            _touch(sides[1], mate, stale[1])
+            _touch(sides[0], node, stale[0], matched[0])
+            _touch(sides[1], mate, stale[1], matched[1])
 
 
 @njit(cache=True, nogil=True)
@@ -230,10 +246,11 @@ def _keep_largest(hubs: Any, held: int, mate: int, far_starts: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _touch(side: Any, node: Any, stale: Any) -> None:
+def _touch(side: Any, node: Any, stale: Any, matched: Any) -> None:
     """The neighbors of a node that was matched have new marks."""
     for place in range(side[0][node], side[0][node + 1]):
         stale[side[1][place]] = True
+        matched[side[1][place]] += 1
 
 
 @njit(cache=True, nogil=True)
