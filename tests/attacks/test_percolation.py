@@ -1,4 +1,5 @@
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -90,3 +91,19 @@ def test_ego_facebook_without_identifiers_is_found_to_two_thirds(shared_graph, g
     found = values(graph_evidence(graph, *shuffled(graph)), draws=3, seeds=(16,))
     assert found["structural.percolation_16"].value == pytest.approx(0.67, abs=0.02)
     assert found["structural.percolation_16.revised"].value == pytest.approx(0.67, abs=0.02)
+
+
+class PicklingCrew(SerialCrew):
+    """Sends everything through pickle, as a crew of processes does."""
+
+    def map(self, function, items, *, shared=None, keep=False, phase=""):
+        function, items, shared = pickle.loads(pickle.dumps((function, list(items), shared)))
+        return super().map(function, items, shared=shared, keep=keep, phase=phase)
+
+
+def test_what_workers_get_travels_and_changes_nothing(graph_evidence):
+    graph = random_graph(150, 0.1)
+    evidence = graph_evidence(graph, *shuffled(graph))
+    settings = {"streams": STREAMS, "draws": 2, "seeds": (16,)}
+    found = measure(evidence, crew=PicklingCrew(), **settings)
+    assert found == measure(evidence, crew=CREW, **settings)

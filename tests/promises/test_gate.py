@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from distanon.data.evidence import Evidence
+from distanon.data.graph import Graph
+from distanon.data.graph_evidence import GraphEvidence
 from distanon.promises import PROMISES, KAnonymity, LDiversity, Unchanged
 from distanon.promises.gate import verify
 
@@ -29,8 +31,11 @@ def evidence(dataset):
     return Evidence(dataset(release, **roles), dataset(original, **roles), np.arange(4))
 
 
+OF_GRAPHS = {"k_degree": {"k": 2}, "link_confidence": {"at_most": 1.0}}
+
+
 def test_every_promise_stands_under_its_name():
-    assert set(PROMISES) == set(SETTINGS)
+    assert set(PROMISES) == set(SETTINGS) | set(OF_GRAPHS)
     assert all(promise.name == name for name, promise in PROMISES.items())
 
 
@@ -45,6 +50,24 @@ def test_all_verdicts_can_be_written_as_json(evidence):
     promises = {name: PROMISES[name](**given) for name, given in SETTINGS.items()}
     for verdict in verify(promises, evidence):
         assert verdict.kept, verdict
+        for part in (verdict.asked, verdict.measured, verdict.private):
+            json.dumps(dict(part), allow_nan=False)
+
+
+def test_the_gate_judges_graphs_by_both_kinds_of_promises(dataset):
+    ring = Graph.from_pairs(4, np.array([[0, 1], [1, 2], [2, 3], [0, 3]]))
+    nodes = dataset({"city": ["a", "a", "b", "b"], "job": ["x", "y", "x", "y"]}, sensitive=["job"])
+    graph = GraphEvidence.of(nodes, ring, "attributes+degree")
+    settings = OF_GRAPHS | {
+        "k_anonymity": {"k": 2},
+        "l_diversity": {"l": 2},
+        "t_closeness": {"t": 0},
+    }
+    for verdict in verify(
+        {name: PROMISES[name](**given) for name, given in settings.items()}, graph
+    ):
+        assert verdict.kept, verdict
+        assert verdict.verified_from == "release"
         for part in (verdict.asked, verdict.measured, verdict.private):
             json.dumps(dict(part), allow_nan=False)
 
