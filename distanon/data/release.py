@@ -51,7 +51,8 @@ def publishable(table: pa.Table, schema: Schema) -> pa.Table:
 
     Columns that are not published go; identifiers that are kept become keyed pseudonyms; values
     above `top_code` become it; a missing value is null (never NaN) and −0.0 is 0.0, so that
-    equal values have equal bytes; dictionaries hold their used values, sorted; no metadata.
+    equal values have equal bytes; dictionaries hold their used values, sorted, but those of an
+    ordered column all values in its order, so that pieces can be joined; no metadata.
 
     Args:
         table: at least the published columns, and `SOURCE` or not.
@@ -65,7 +66,7 @@ def publishable(table: pa.Table, schema: Schema) -> pa.Table:
         InputError: a `top_code` below every value that the column's type can hold.
     """
     columns = {
-        attribute.name: _tidy(_protected(table.column(attribute.name), attribute))
+        attribute.name: _publishable_column(table.column(attribute.name), attribute)
         for attribute in schema.published
     }
     if SOURCE in table.column_names:
@@ -76,7 +77,8 @@ def publishable(table: pa.Table, schema: Schema) -> pa.Table:
 def publishable_schema(schema: Schema) -> Schema:
     """The schema of what `publishable` returns.
 
-    Pseudonyms are text, dictionaries unordered, string views and run-end encoded columns plain.
+    Pseudonyms are text, dictionaries unordered unless their order is known, string views and
+    run-end encoded columns plain.
     """
     return Schema(tuple(_published(attribute) for attribute in schema.published))
 
@@ -90,7 +92,8 @@ def sort_for_release(table: pa.Table) -> tuple[pa.Table, NDArray[np.int64]]:
     Returns:
         The published columns alone, sorted from the first column to the last, missing values
         last; and the source record's number of each row. Rows that tie are identical, their
-        sources ascend. Dictionaries and missing values are as `publishable` leaves them.
+        sources ascend. Missing values are as `publishable` leaves them; dictionaries hold their
+        used values alone, sorted or in their column's order.
     """
     places = [place for place, name in enumerate(table.column_names) if name != SOURCE]
     columns = [_tidy(table.column(place)) for place in places]
@@ -115,6 +118,31 @@ def _protected(column: pa.ChunkedArray, attribute: Attribute) -> pa.ChunkedArray
     return column
 
 
+def _publishable_column(
+    column: pa.ChunkedArray, attribute: Attribute
+) -> pa.ChunkedArray | pa.Array:
+    column = _protected(column, attribute)
+    if _is_ordered(attribute):
+        kind = _ordered_type(attribute.arrow_type)
+        order = categories.as_array(attribute.order or (), kind)
+        places, _ = categories.places(codes.plain(column), order)
+        indices = pa.array(places.astype(np.int32), mask=places < 0)
+        return codes.as_dictionary(indices, order, kind)
+    if pa.types.is_dictionary(column.type):
+        return _reduced(column)
+    return _tidy(column)
+
+
+def _is_ordered(attribute: Attribute) -> bool:
+    """Whether the column is a dictionary with an order that means something, and it is known."""
+    kind = attribute.arrow_type
+    return pa.types.is_dictionary(kind) and bool(kind.ordered) and attribute.order is not None
+
+
+def _ordered_type(kind: pa.DataType) -> pa.DataType:
+    return pa.dictionary(kind.index_type, _written_type(kind.value_type), ordered=True)
+
+
 def _is_pseudonym(attribute: Attribute) -> bool:
     return attribute.role in (Role.IDENTIFIER, Role.SUBJECT)
 
@@ -122,6 +150,8 @@ def _is_pseudonym(attribute: Attribute) -> bool:
 def _published(attribute: Attribute) -> Attribute:
     if _is_pseudonym(attribute):
         return replace(attribute, arrow_type=pa.string(), type=AttributeType.NOMINAL)
+    if _is_ordered(attribute):
+        return replace(attribute, arrow_type=_ordered_type(attribute.arrow_type))
     return replace(attribute, arrow_type=_written_type(attribute.arrow_type))
 
 
@@ -143,7 +173,7 @@ def _tidy(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
     """Equal values in equal bytes: one missing value, one zero, dictionaries of used values."""
     kind = column.type
     if pa.types.is_dictionary(kind):
-        return _reduced(column)
+        return _reduced_in_order(column) if kind.ordered else _reduced(column)
     plain = _written_type(kind)
     if pa.types.is_floating(kind) or plain != kind:
         column = codes.plain(column)
@@ -165,6 +195,19 @@ def _reduced(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     values = codes.plain(column)
     used = pc.drop_null(values.unique())
     used = used.take(pc.sort_indices(_sortable(used)))
+    places, _ = categories.places(values, used)
+    indices = pa.array(places.astype(np.int32), mask=places < 0)
+    return codes.as_dictionary(indices, used, kind)
+
+
+def _reduced_in_order(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """An ordered dictionary column with its used values alone, in their order."""
+    kind = _ordered_type(column.type)
+    chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+    values = codes.plain(chunked)
+    unified = chunked.unify_dictionaries()
+    order = unified.chunk(0).dictionary if unified.num_chunks else categories.as_array((), kind)
+    used = order.filter(pc.is_in(order, value_set=pc.drop_null(values.unique())))
     places, _ = categories.places(values, used)
     indices = pa.array(places.astype(np.int32), mask=places < 0)
     return codes.as_dictionary(indices, used, kind)

@@ -6,6 +6,7 @@ import hmac
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -232,3 +233,31 @@ def test_a_release_has_types_that_readers_know(column, kind):
     assert found.column("x").to_pylist() == column.to_pylist()
     assert found.schema.field("x").type == kind
     assert publishable_schema(schema_of(table))["x"].arrow_type == kind
+
+
+def ordered(values, order=("lo", "mid", "hi", "top")):
+    return pa.array(pd.Categorical(values, categories=order, ordered=True))
+
+
+def test_an_order_of_values_survives_pieces_that_do_not_show_all_of_them():
+    order = ("lo", "mid", "hi", "top")
+    kind = ordered([]).type
+    schema = Schema((Attribute("a", Role.SENSITIVE, AttributeType.ORDINAL, kind, order=order),))
+    pieces = [
+        publishable(pa.table({"a": ordered(values), SOURCE: [start, start + 1]}), schema)
+        for start, values in ((0, ["hi", "lo"]), (2, ["hi", "mid"]))
+    ]
+    table, _ = sort_for_release(pa.concat_tables(pieces))
+    column = table.column("a").combine_chunks()
+    assert table.schema.field("a").type == publishable_schema(schema)["a"].arrow_type
+    assert column.type.ordered
+    assert column.dictionary.to_pylist() == ["lo", "mid", "hi"]
+    assert sorted(column.to_pylist()) == ["hi", "hi", "lo", "mid"]
+
+
+def test_a_dictionary_whose_order_is_not_known_claims_none():
+    kind = ordered([]).type
+    schema = Schema((Attribute("a", Role.SENSITIVE, AttributeType.NOMINAL, kind),))
+    table = publishable(pa.table({"a": ordered(["hi", "lo"])}), schema)
+    assert not table.schema.field("a").type.ordered
+    assert not publishable_schema(schema)["a"].arrow_type.ordered

@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from distanon.data.schema import AttributeType, Role
@@ -109,3 +110,20 @@ def test_the_reserved_column_name_is_refused():
 def test_an_empty_frame_is_refused():
     with pytest.raises(InputError, match="holds no records"):
         anonymize(DPTPE(k=3), frame().head(0), request(["x", "job"]))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "arrow"])
+def test_ordered_categories_keep_their_order_and_are_anonymized_by_it(kind):
+    levels = ["none", "low", "high", "extreme"]  # neither sorted nor all in use
+    chosen = np.random.default_rng(4).choice(levels[:3], (2, 60))
+    column, other = (pd.Categorical(one, categories=levels, ordered=True) for one in chosen)
+    data = pd.DataFrame({"x": np.arange(60), "grade": column, "stage": other})
+    given = data if kind == "pandas" else pa.Table.from_pandas(data)
+    made = DPTPE(k=5).anonymize(
+        given, quasi_identifiers=["x", "grade"], sensitive=["stage"], seed=1, workers=None
+    )
+    assert made.schema["grade"].order == tuple(levels)
+    frame = made.data if kind == "pandas" else made.data.to_pandas()
+    for name in ("grade", "stage"):
+        assert frame[name].cat.ordered
+        assert list(frame[name].cat.categories) == levels[:3]
