@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from distanon.data import categories, codes
@@ -20,6 +21,9 @@ from distanon.data.ports import Partition
 from distanon.data.schema import Attribute, AttributeType, Role, Schema
 
 _INT64_DIGITS = 18
+_MARKS = ("na", "n/a", "nan", "null", "none", "nil", "missing", "unknown", "-", "--", "?", ".")
+"""What cells hold that should be empty, in small letters."""
+_MISSING = " (empty where a value is missing; marks such as NA: csv.missing: [NA])"
 TOO_WIDE = (
     "numbers of more digits than float64 holds, even relative to the lowest; "
     "store fewer digits or declare `type: nominal`"
@@ -28,11 +32,15 @@ TOO_WIDE = (
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """How far an undeclared text column reads as numbers; `other` is the first that does not."""
+    """How far an undeclared text column reads as numbers; `other` is the first that does not.
+
+    `marks` counts the cells that are known to mark missing values, such as "NA".
+    """
 
     numeric: int
     present: int
     other: int | None
+    marks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +81,20 @@ def examine(partition: Partition, schema: Schema) -> PartitionSummary:
 
 
 def digit_faults(summaries: Sequence[PartitionSummary]) -> list[Fault]:
-    """Inferred text of which at least nine cells in ten, but not all, are numbers."""
+    """Inferred text of which at least nine cells in ten, but not all, are numbers.
+
+    Marks of missing values are no cells here, however many they are.
+    """
     faults = []
     for name in summaries[0].digits:
         parts = [summary.digits[name] for summary in summaries]
         numeric = sum(part.numeric for part in parts)
         present = sum(part.present for part in parts)
+        marks = sum(part.marks for part in parts)
         others = [part.other for part in parts if part.other is not None]
-        if others and 10 * numeric >= 9 * present:
+        if others and numeric and 10 * numeric >= 9 * (present - marks):
             kind = (
-                "text where nearly all cells are numbers; mend the cells, or declare "
+                f"text where nearly all cells are numbers; mend the cells{_MISSING}, or declare "
                 "`type: nominal` if they are names"
             )
             faults.append(Fault(name, kind, min(others), present - numeric))
@@ -95,7 +107,7 @@ def _numeric(
     try:
         numbers = codes.numbers(column)
     except codes.NotNumbersError as error:
-        kind = "text, expected number; mend the cell or declare `type: nominal`"
+        kind = f"text, expected number; mend the cell{_MISSING}, or declare `type: nominal`"
         fault = Fault(attribute.name, kind, start + error.first, error.count)
         return AttributeDomain(0, 0), [fault]
     except codes.TooWideError:
@@ -237,4 +249,6 @@ def _digits(values: pa.Array, start: int) -> Digits:
     reads = codes.numeric_text(values)  # missing cells count as reading
     missing = values.null_count
     other = None if reads.all() else start + int(np.argmin(reads))
-    return Digits(int(reads.sum()) - missing, len(values) - missing, other)
+    texts = pc.utf8_lower(pc.utf8_trim_whitespace(values))
+    marks = pc.sum(pc.is_in(texts, value_set=pa.array(_MARKS, texts.type))).as_py() or 0
+    return Digits(int(reads.sum()) - missing, len(values) - missing, other, marks)

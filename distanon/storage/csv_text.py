@@ -8,6 +8,7 @@ import gzip
 import io
 import zlib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,6 +42,11 @@ class CsvSettings(BaseModel):
     )
     encoding: str | None = Field(default=None, description="as Python names it: utf-8, latin-1, …")
     decimal: Literal[".", ","] | None = Field(default=".", description="the decimal mark")
+    missing: tuple[str, ...] = Field(
+        default=(),
+        description="marks of a missing value beside the empty cell, such as [NA, NULL]; a quoted "
+        "cell is text",
+    )
 
     @field_validator("encoding")
     @classmethod
@@ -91,7 +97,8 @@ def parse(content: bytes, settings: CsvSettings, file: str) -> CsvText:
         raise InputError(f"{file}: the file is empty; expected a header and at least one row")
     delimiter = settings.delimiter or find_delimiter(data)
     names = _header(data, delimiter, file)
-    table = _parsed(data if data.endswith((b"\n", b"\r")) else data + b"\n", delimiter, names, file)
+    whole = data if data.endswith((b"\n", b"\r")) else data + b"\n"
+    table = _parsed(whole, delimiter, names, settings.missing, file)
     return CsvText(table, delimiter, encoding)
 
 
@@ -119,6 +126,13 @@ def to_utf8(content: bytes, encoding: str | None, file: str) -> tuple[bytes, str
         ((mark, name) for mark, name in _MARKS if content.startswith(mark)), (b"", "")
     )
     name = encoding or marked or _guess(content)
+    if not name.startswith(("utf-16", "utf-32")) and b"\0" in content:
+        row = content[: content.index(b"\0")].count(b"\n")
+        where = f"row {row}" if row else "the header"
+        raise InputError(
+            f"{file}: a NUL byte in {where}: no text has one. Take it out; or, if the file is in "
+            "UTF-16 or UTF-32, set csv.encoding"
+        )
     if marked and codecs.lookup(name).name.startswith(marked.partition("-")[0]):
         name, content = marked, content[len(mark) :]
     if codecs.lookup(name).name in ("utf-8", "ascii"):
@@ -204,8 +218,10 @@ def _header(data: bytes, delimiter: str, file: str) -> list[str]:
     return names
 
 
-def _parsed(data: bytes, delimiter: str, names: list[str], file: str) -> pa.Table:
-    table, is_ragged = _arrow(data, delimiter, names, _BLOCK, file)
+def _parsed(
+    data: bytes, delimiter: str, names: list[str], missing: Sequence[str], file: str
+) -> pa.Table:
+    table, is_ragged = _arrow(data, delimiter, names, missing, _BLOCK, file)
     if is_ragged:
         raise _first_ragged(data, delimiter, names, file)
     if table.column_names != names:
@@ -219,7 +235,7 @@ def _parsed(data: bytes, delimiter: str, names: list[str], file: str) -> pa.Tabl
 
 
 def _arrow(
-    data: bytes, delimiter: str, names: list[str], block: int, file: str
+    data: bytes, delimiter: str, names: list[str], missing: Sequence[str], block: int, file: str
 ) -> tuple[pa.Table, bool]:
     """Parses in parallel; also says whether a row had more or fewer cells than the header."""
     ragged: list[int] = []
@@ -235,7 +251,7 @@ def _arrow(
             parse_options=_parse_options(delimiter, names, data, note),
             convert_options=pa_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
-                null_values=[""],
+                null_values=["", *missing],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
             ),
@@ -243,7 +259,7 @@ def _arrow(
     except pa.ArrowInvalid:
         # The parser's own message quotes the row. Rows longer than a block need a larger one.
         if block < len(data):
-            return _arrow(data, delimiter, names, len(data) + 1, file)
+            return _arrow(data, delimiter, names, missing, len(data) + 1, file)
         raise InputError(f"{file}: not CSV; check its quotes and csv.delimiter") from None
     return table, bool(ragged)
 

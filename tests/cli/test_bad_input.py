@@ -122,3 +122,18 @@ def test_a_remote_output_without_a_private_prefix(refused):
     code, message = refused(GOOD, "output=s3://bucket/x/", "private=null")
     assert code == 2
     assert "private: missing" in message
+
+
+def test_marks_of_missing_values_are_named_and_can_be_listed(refused):
+    content = GOOD.replace("23,", "NA,").replace("25,", "NA,")
+    code, message = refused(content)
+    assert code == 2
+    assert "column 'age', 2 rows, the first of them row 4" in message
+    assert "csv.missing: [NA]" in message
+    assert refused(content, "input.table.csv={missing: [NA]}", command="validate") == (0, "")
+
+
+def test_a_nul_byte_has_words_of_its_own(refused):
+    code, message = refused(GOOD.replace("j2", "j\0"))
+    assert code == 2
+    assert "a NUL byte in row 3" in message

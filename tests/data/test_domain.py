@@ -183,6 +183,15 @@ def test_inferred_text_that_is_nearly_all_numbers_is_refused():
     assert "`type: nominal`" in message
 
 
+@pytest.mark.parametrize("mark", ["NA", "nan", "NULL", " ? "])
+def test_marks_of_missing_values_do_not_make_numbers_text_however_many_they_are(mark):
+    column = pa.array([mark] * 30 + [str(number) for number in range(10)])
+    message = refusal(column, NOMINAL, declared=False, pieces=3)
+    assert "30 rows, the first of them row 1: text where nearly all cells are numbers" in message
+    assert "csv.missing: [NA]" in message
+    assert domain_of(pa.array([mark] * 30), NOMINAL, declared=False).present == 30
+
+
 def test_inferred_text_stays_when_declared_or_wholly_numbers_or_mostly_names():
     column = pa.array([str(number) for number in range(18)] + ["name"])
     assert domain_of(column, NOMINAL).present == 19

@@ -115,7 +115,7 @@ def test_a_cell_longer_than_a_block_is_read(cell, monkeypatch):
         (b"\n\n", "the file is empty"),
         (b"a,b,a\n1,2,3\n", "found twice: a"),
         (b"a,,c\n1,2,3\n", "column 2 has no name"),
-        (b"a,b\n1,\0\n", "not text"),
+        (b"a,b\n1,\0\n", "a NUL byte in row 1: no text has one"),
     ],
 )
 def test_what_is_no_table_is_refused(content, message):
@@ -142,3 +142,12 @@ def test_every_cell_survives(records, delimiter):
     content = "\n".join([f"first{delimiter}second", *quoted]).encode()
     found = table(content, delimiter=delimiter)
     assert list(zip(found["first"], found["second"], strict=True)) == records
+
+
+def test_marks_of_missing_values_are_null_where_they_are_listed_and_not_quoted():
+    content = b'a,b\nNA,x\n1,NULL\n"NA",NA\n,-\n'
+    assert table(content) == {"a": ["NA", "1", "NA", None], "b": ["x", "NULL", "NA", "-"]}
+    assert table(content, missing=["NA", "NULL"]) == {
+        "a": [None, "1", "NA", None],
+        "b": ["x", None, None, "-"],
+    }
