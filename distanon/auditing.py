@@ -8,20 +8,32 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from distanon.attacks import composition, identity, inversion, membership
+from distanon.attacks import (
+    composition,
+    identity,
+    inversion,
+    link,
+    membership,
+    neighbor_majority,
+    similarity,
+    structural,
+)
 from distanon.data.classes import equivalence_classes
 from distanon.data.evidence import Evidence
+from distanon.data.graph_evidence import GraphEvidence
 from distanon.data.measurement import Measurement
 from distanon.data.schema import Role
 from distanon.data.streams import Streams
+from distanon.data.supernode_evidence import SupernodeEvidence
 from distanon.errors import InputError
 from distanon.promises.base import Promise, Verdict
 from distanon.promises.gate import verify as verify_promises
 from distanon.promises.k_anonymity import KAnonymity
 from distanon.promises.l_diversity import LDiversity
+from distanon.promises.reached import reached
 from distanon.promises.t_closeness import TCloseness
 from distanon.runtime.crew import Crew
-from distanon.utility import clustering, information_loss, neighborhoods
+from distanon.utility import clustering, information_loss, neighborhoods, topology
 
 ASSIGNMENT_RECORDS = identity.ASSIGNMENT_RECORDS
 DEFAULT_K = 10
@@ -107,10 +119,54 @@ def _steps(
     evidence: Evidence, thoroughness: Thoroughness, crew: Crew, streams: Streams, blocks: int
 ) -> dict[str, Callable[[], list[Measurement]]]:
     """What is measured, in the order of the report, cheapest certainty first."""
+    inference: dict[str, Callable[[], list[Measurement]]] = {
+        "classes": lambda: _classes(evidence),
+        "similarity": lambda: similarity.measure(evidence, streams=streams),
+    }
+    if isinstance(evidence, GraphEvidence):
+        return inference | _graph_steps(evidence, thoroughness, crew, streams, blocks)
+    if isinstance(evidence, SupernodeEvidence):
+        return inference
+    return inference | _table_steps(evidence, thoroughness, crew, streams, blocks)
+
+
+def _graph_steps(
+    evidence: GraphEvidence, thoroughness: Thoroughness, crew: Crew, streams: Streams, blocks: int
+) -> dict[str, Callable[[], list[Measurement]]]:
+    """What an intruder gains from a graph's structure, and what of it is kept."""
+    draws = thoroughness.draws * (10 if thoroughness.full else 1)
+    return {
+        "reached": lambda: _reached(evidence),
+        "structural": lambda: structural.measure(
+            evidence, crew=crew, streams=streams, draws=draws, blocks=blocks
+        ),
+        "link": lambda: link.measure(evidence, streams=streams),
+        "neighbors": lambda: neighbor_majority.measure(evidence),
+        "topology": lambda: topology.measure(evidence, crew=crew, streams=streams, blocks=blocks),
+    }
+
+
+def _reached(evidence: GraphEvidence) -> list[Measurement]:
+    """The k of every kind of knowledge, promised or not."""
+    nodes = evidence.graph.nodes
+    figures = []
+    for one in reached(evidence):
+        name = one.knowledge.replace(" ", "_")
+        note = "the promised knowledge" if one.is_promised else "not promised"
+        figures += [
+            Measurement(f"reached.{name}.k", float(one.k), goal="higher", unit="1", note=note),
+            Measurement(f"reached.{name}.unique", one.unique, goal="lower", n=nodes, note=note),
+        ]
+    return figures
+
+
+def _table_steps(
+    evidence: Evidence, thoroughness: Thoroughness, crew: Crew, streams: Streams, blocks: int
+) -> dict[str, Callable[[], list[Measurement]]]:
+    """What can be measured on the records of a table."""
     more = 10 if thoroughness.full else 1
     k, draws = thoroughness.k, thoroughness.draws
     return {
-        "classes": lambda: _classes(evidence),
         "identity": lambda: identity.measure(
             evidence,
             crew=crew,

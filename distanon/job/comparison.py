@@ -14,12 +14,14 @@ import pyarrow as pa
 from distanon import auditing
 from distanon.auditing import Thoroughness
 from distanon.data.evidence import Evidence
+from distanon.data.graph import GraphDataset
 from distanon.data.measurement import Measurement
 from distanon.data.ports import Partition, Scratch
 from distanon.data.release import Release, sort_for_release
 from distanon.data.schema import Schema
 from distanon.data.table import Dataset, MemoryPartition
 from distanon.errors import InfeasibleError, InputError, SpecError
+from distanon.job.graphs import check, evidence_in_memory, make
 from distanon.job.journal import Journal, subject_of
 from distanon.methods.base import Context, Method
 from distanon.methods.baselines.noise import Noise
@@ -31,7 +33,7 @@ _COMPARED_ASSIGNMENT = 1_000
 """Its time grows with the cube of the records: many methods together would take minutes."""
 
 
-def check_all(spec: JobSpec, dataset: Dataset) -> None:
+def check_all(spec: JobSpec, dataset: Dataset | GraphDataset) -> None:
     """Refuses methods that can't work on these columns and so many records.
 
     Raises:
@@ -42,18 +44,25 @@ def check_all(spec: JobSpec, dataset: Dataset) -> None:
     faults = [fault for promise in promises for fault in promise.faults(dataset.schema)]
     if faults:
         raise SpecError(*faults)
-    spec.method.check(dataset, spec.effective_promises()[0])
+    check(spec.method, dataset, spec.effective_promises()[0])
     for method in spec.compare:
-        _sized(method, 1.0).check(dataset, {})
+        check(_sized(method, 1.0), dataset, {})
 
 
-def measure_all(spec: JobSpec, evidence: Evidence, context: Context, journal: Journal) -> None:
+def measure_all(
+    spec: JobSpec,
+    dataset: Dataset | GraphDataset,
+    evidence: Evidence,
+    context: Context,
+    journal: Journal,
+) -> None:
     """Measures the release and every compared method; metrics.json grows by one at a time.
 
     All of it together has `measure.budget_s`: what is left when it ends is left out, and named.
 
     Args:
         spec: names the compared methods.
+        dataset: what they are given.
         evidence: the released files beside the originals.
         context: of the run.
         journal: what was measured before an interruption is taken from it.
@@ -68,7 +77,7 @@ def measure_all(spec: JobSpec, evidence: Evidence, context: Context, journal: Jo
             if method is None:
                 figures = _figures(spec, evidence, context, left)
             elif left > 0.0:
-                figures = _beside(spec, method, evidence, context, place, deadline)
+                figures = _beside(spec, method, dataset, evidence, context, place, deadline)
             else:
                 figures = [_not_made(auditing.out_of_time(spec.measure.budget_s))]
             done[label] = subject_of(label, figures)
@@ -79,24 +88,26 @@ def measure_all(spec: JobSpec, evidence: Evidence, context: Context, journal: Jo
 def _beside(
     spec: JobSpec,
     method: Method,
+    dataset: Dataset | GraphDataset,
     evidence: Evidence,
     context: Context,
     place: int,
     deadline: float,
 ) -> list[Measurement]:
     """The figures of one compared method, or why it has none."""
-    dataset = evidence.original
-    if dataset is None:
-        return []
     scratch = _NamedScratch(f"compared-{place}", context.scratch)
     try:
         if isinstance(method, Noise) and method.rms == "match":
             method = _sized(method, displacement_rms(evidence))
-        release = method.release(dataset, {}, replace(context, scratch=scratch))
+        release = make(method, dataset, {}, replace(context, scratch=scratch))
     except (InfeasibleError, InputError, SpecError) as error:
         return [_not_made(str(error))]
     left = deadline - time.monotonic()
-    return _figures(spec, _in_memory(release, evidence), context, left, is_compared=True)
+    if isinstance(release, Release):
+        beside = _in_memory(release, evidence)
+    elif isinstance(dataset, GraphDataset):
+        beside = evidence_in_memory(release, dataset, method, context.streams)
+    return _figures(spec, beside, context, left, is_compared=True)
 
 
 def _not_made(reason: str) -> Measurement:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
+from distanon.data.graph_release import GraphRelease
 from distanon.data.release import Release
 from distanon.data.schema import Schema
 from distanon.job.journal import certificate_line
@@ -25,7 +26,7 @@ def versions() -> dict[str, str]:
 
 
 def public_document(
-    spec: JobSpec, release: Release, manifest: Manifest, verdicts: Sequence[Verdict]
+    spec: JobSpec, release: Release | GraphRelease, manifest: Manifest, verdicts: Sequence[Verdict]
 ) -> dict[str, Any]:
     """What stands in release.json; the same bytes for the same release.
 
@@ -53,7 +54,7 @@ def smallest(spec: JobSpec) -> int:
     return int(getattr(spec.method, "k", 10))
 
 
-def public_counts(release: Release, k: int) -> dict[str, int | str]:
+def public_counts(release: Release | GraphRelease, k: int) -> dict[str, int | str]:
     """The release's counts, small ones hidden: of records, and of quasi-identifying cells."""
     records = int(release.counts.get("records", 0))
     cells = records * len(release.schema.quasi_identifiers)

@@ -14,6 +14,7 @@ from distanon import auditing
 from distanon.auditing import Thoroughness
 from distanon.data.evidence import Evidence
 from distanon.data.frames import read_frame
+from distanon.data.graph import GraphDataset
 from distanon.data.measurement import Measurement
 from distanon.data.ports import Progress, Silent
 from distanon.data.schema import Attribute, Role, Schema, infer_type
@@ -237,6 +238,8 @@ def _with_mapping(evidence: Evidence, run: _Run) -> Evidence:
     streams, control = Streams(run.seed), None
     if evidence.original is None:
         inputs = open_inputs(run.spec, streams)
+        if isinstance(inputs.dataset, GraphDataset):
+            raise SpecError(f"{run.private}: this run released a graph; audit takes tables")
         original, control = inputs.dataset, inputs.control
         _refuse_lacking(evidence.release.schema, original.schema, original.source)
     else:

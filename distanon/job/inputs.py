@@ -11,12 +11,14 @@ import pyarrow.compute as pc
 
 from distanon.data import builtin, codes
 from distanon.data.domain import scan
+from distanon.data.graph import GraphDataset
 from distanon.data.hierarchy import Hierarchy
 from distanon.data.schema import Attribute, AttributeType, Schema
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset
 from distanon.data.uniqueness import refuse_unique
 from distanon.errors import InputError
+from distanon.job.graphs import open_graph_dataset
 from distanon.spec import JobSpec
 from distanon.spec.places import BUILTIN
 from distanon.spec.table_input import ControlFraction, TableInput
@@ -29,13 +31,14 @@ class Inputs:
     """What a run works on.
 
     Attributes:
-        dataset: the records to anonymize, those held out taken away; its domain is known.
+        dataset: the records to anonymize, those held out taken away, their domain known; or
+            the graph.
         control: the records held out; None: there are none.
         notes: what was detected or inferred, for the user to see.
         fingerprint: of the files, for the resume check; private.
     """
 
-    dataset: Dataset
+    dataset: Dataset | GraphDataset
     control: Dataset | None
     notes: tuple[str, ...]
     fingerprint: str
@@ -49,6 +52,9 @@ def open_inputs(spec: JobSpec, streams: Streams) -> Inputs:
         InputError: the files can't be used.
         AccessError: they can't be read.
     """
+    if spec.input.graph is not None:
+        graph, notes, fingerprint = open_graph_dataset(spec)
+        return Inputs(graph, None, notes, fingerprint)
     wanted = spec.table
     pieces = None if spec.runtime.partitions == "auto" else spec.runtime.partitions
     opened = open_table(place_of(wanted.path), wanted.csv, spec.storage, pieces)

@@ -13,16 +13,14 @@ from typing import Any
 from distanon import auditing
 from distanon.data.evidence import Evidence
 from distanon.data.graph import GraphDataset
-from distanon.data.graph_release import GraphRelease, publishable_tables
 from distanon.data.measurement import Measurement
 from distanon.data.ports import Progress, Silent
-from distanon.data.release import Release
 from distanon.data.schema import Schema
 from distanon.data.streams import Streams
 from distanon.errors import PromiseBrokenError, ResumeError
 from distanon.job.comparison import check_all, measure_all
 from distanon.job.facts import column_facts, public_counts, public_document, smallest, versions
-from distanon.job.graphs import staged_evidence
+from distanon.job.graphs import Made, make, published_form, staged_evidence
 from distanon.job.inputs import Inputs, open_inputs
 from distanon.job.journal import AUDIT, REFUSED, REPORT, Journal, by_prefix_alone, refused_run
 from distanon.job.logbook import Logbook
@@ -208,12 +206,9 @@ def _publish(begun: _Begun, attempt: Attempt, context: Context) -> Evidence:
     """Makes the release, stages it, reads it back, checks every promise, publishes."""
     spec, dataset = begun.order.spec, begun.inputs.dataset
     promises, removed = spec.effective_promises()
-    release = spec.method.release(dataset, promises, context)
+    release = make(spec.method, dataset, promises, context)
     context.progress.start("verify and publish", 1)
-    made = release
-    if isinstance(release, GraphRelease) and isinstance(dataset, GraphDataset):
-        made = publishable_tables(release, dataset.columns, begun.streams)
-    manifest = attempt.stage(made, spec.output_format)
+    manifest = attempt.stage(published_form(release, dataset, begun.streams), spec.output_format)
     evidence = _evidence(begun, attempt)
     verdicts = auditing.verify(promises, evidence, context.crew)
     begun.journal.write_audit(verdicts, removed)
@@ -297,7 +292,7 @@ def _context(begun: _Begun, crew: Crew) -> Context:
     return Context(crew, scratch, begun.streams, begun.logbook, blocks, every)
 
 
-def _facts(spec: JobSpec, release: Release, schema: Schema, records: int) -> dict[str, Any]:
+def _facts(spec: JobSpec, release: Made, schema: Schema, records: int) -> dict[str, Any]:
     """What the reports tell of the release itself."""
     return {
         "method": {"name": spec.method.name, "parameters": spec.method.parameters()},

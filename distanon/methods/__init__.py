@@ -9,6 +9,7 @@ from distanon.methods.baselines.nends import NeNDS
 from distanon.methods.baselines.noise import Noise
 from distanon.methods.baselines.rbt import RBT
 from distanon.methods.dptpe import DPTPE
+from distanon.methods.kmfc_gwo.method import KFCFA, KMFCGWO
 
 METHODS: MappingProxyType[str, type[Method]] = MappingProxyType(
     {
@@ -16,6 +17,8 @@ METHODS: MappingProxyType[str, type[Method]] = MappingProxyType(
         "rbt": RBT,
         "nends": NeNDS,
         "noise": Noise,
+        "kmfc_gwo": KMFCGWO,
+        "kfcfa": KFCFA,
     }
 )
 """Every method by its name in the spec."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from distanon.data.setting_faults import shown
+from distanon.methods import METHODS
 from distanon.methods.base import Method
 from distanon.spec.graph_input import GraphInput
 from distanon.spec.places import BUILTIN, contains, folder_of, is_remote
@@ -24,6 +25,7 @@ def faults_between(parts: Mapping[str, Any]) -> Iterator[Fault]:
         parts: the parts that are right by themselves, by name; the others are left out.
     """
     yield from _input_faults(parts)
+    yield from _kind_faults(parts)
     yield from _place_faults(parts)
     yield from _promise_faults(parts)
     yield from _bounds_faults(parts)
@@ -34,12 +36,29 @@ def _input_faults(parts: Mapping[str, Any]) -> Iterator[Fault]:
     source = parts.get("input")
     if source is None:
         return
-    if isinstance(source.graph, GraphInput):
-        yield ("input", "graph"), "graphs come with a later version; this one releases tables"
-    elif source.table is None:
-        yield ("input",), "missing: table, with the path and the columns of the data"
+    if source.graph is None and source.table is None:
+        yield ("input",), "missing: table (or graph), with the path and the columns of the data"
     if source.graph is not None and source.table is not None:
         yield ("input",), "a spec has a table or a graph, not both"
+
+
+def _kind_faults(parts: Mapping[str, Any]) -> Iterator[Fault]:
+    """Methods for tables on a graph, and the other way round."""
+    source = parts.get("input")
+    if source is None or (source.graph is None) == (source.table is None):
+        return
+    kind = "table" if source.graph is None else "graph"
+    fitting = ", ".join(name for name, method in METHODS.items() if method.kind == kind)
+    named = [(("method", "name"), parts.get("method"))]
+    named += [
+        (("compare", str(place)), other) for place, other in enumerate(parts.get("compare") or ())
+    ]
+    for path, method in named:
+        if isinstance(method, Method) and method.kind != kind:
+            message = f"{method.name} is for {method.kind}s, and the input is a {kind}"
+            yield path, f"{message}; methods for {kind}s: {fitting}"
+    if kind == "graph" and getattr(source, "control", None) is not None:
+        yield ("input", "control"), "records can be held out of a table, not out of a graph"
 
 
 def _place_faults(parts: Mapping[str, Any]) -> Iterator[Fault]:

@@ -135,7 +135,7 @@ class JobSpec(BaseModel):
     def table(self) -> TableInput:
         """The table that is anonymized."""
         if self.input.table is None:
-            raise SpecError("input.graph: graphs come with a later version")
+            raise SpecError("input.graph: this is a graph; expected input.table")
         return self.input.table
 
     @property
@@ -176,7 +176,8 @@ class JobSpec(BaseModel):
     def seed_warning(self, seed: int) -> str | None:
         """What is to be said about a seed that can be guessed on data that is not built in."""
         is_weak = self.seed.source != "system" and seed < WEAK_BELOW
-        if not is_weak or self.table.is_builtin:
+        source = self.input.table or self.graph
+        if not is_weak or source.is_builtin:
             return None
         return (
             "seed: below 2^64, so an intruder can try all seeds and undo what is random in the "

@@ -5,6 +5,8 @@ from pydantic import Field
 
 from distanon.methods import METHODS
 from distanon.methods.base import Method
+from distanon.methods.dptpe import DPTPE
+from distanon.methods.kmfc_gwo.method import KMFCGWO
 from distanon.promises import PROMISES
 from distanon.spec.choices import PromiseChoices
 from distanon.spec.consistency import faults_between
@@ -137,15 +139,20 @@ def test_a_method_compared_with_itself_is_refused():
     ]
 
 
-def test_graphs_come_later_and_something_must_be_anonymized():
+def test_something_must_be_anonymized_and_by_a_method_of_its_kind():
     graph = GraphInput(edges="e.csv", source="a", target="b")
-    ((where, found),) = faults(input=InputPart(graph=graph))
-    assert where == ("input", "graph")
-    assert "later version" in found
+    ((where, found),) = faults(input=InputPart(graph=graph), method=DPTPE(k=3))
+    assert where == ("method", "name")
+    assert "dptpe is for tables, and the input is a graph; methods for graphs: kmfc_gwo" in found
+    table = InputPart(table=TableInput(path="builtin:magic"))
+    ((where, found),) = faults(input=table, method=DPTPE(k=3), compare=(KMFCGWO(),))
+    assert where == ("compare", "0")
+    assert "kmfc_gwo is for graphs" in found
+    assert faults(input=InputPart(graph=graph), method=KMFCGWO()) == []
     ((where, found),) = faults(input=InputPart())
     assert where == ("input",)
     assert found.startswith("missing: table")
-    assert len(faults(input=InputPart(graph=graph, table=TableInput(path="builtin:magic")))) == 2
+    assert len(faults(input=InputPart(graph=graph, table=TableInput(path="builtin:magic")))) == 1
 
 
 def test_every_promise_may_be_written_or_taken_away():

@@ -45,10 +45,12 @@ def refused(**settings) -> str:
     return str(caught.value)
 
 
-def test_a_graph_is_recognised_and_refused_for_now():
+def test_a_graph_needs_a_method_for_graphs():
     assert faults(SPEC) == [
-        "input.graph: graphs come with a later version; this one releases tables"
+        "method.name: rbt is for tables, and the input is a graph; methods for graphs: "
+        "kmfc_gwo, kfcfa"
     ]
+    assert faults(SPEC.replace("method: rbt", "method: kmfc_gwo")) == []
 
 
 def test_faults_inside_a_graph_are_told_too():

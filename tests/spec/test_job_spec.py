@@ -261,11 +261,11 @@ def test_all_faults_are_told_at_once():
         "promises.k_degree.k: found 1; expected 2 or more",
         "promises.unchangd: no such setting; did you mean 'unchanged'?",
         (
-            "compare.0: no such method 'noisy'; expected dptpe, nends, noise, rbt; "
+            "compare.0: no such method 'noisy'; expected dptpe, kfcfa, kmfc_gwo, nends, noise, rbt; "
             "did you mean 'noise'?"
         ),
         "compare.1.k: no such setting; there are " + ", ".join(METHODS["rbt"].model_fields),
-        "compare.2: the method 'mdav' is not in this version; it has dptpe, nends, noise, rbt",
+        "compare.2: the method 'mdav' is not in this version; it has dptpe, kfcfa, kmfc_gwo, nends, noise, rbt",
         "compare.3.t: found '-'; expected a number",
         "measure.attacks: found 'fast'; expected 'standard' or 'full'",
         "measure.draws: found 0; expected 1 or more",
@@ -292,9 +292,11 @@ def test_what_is_missing_is_named():
 @pytest.mark.parametrize(
     ("method", "message"),
     [
-        ("rtb", "no such method 'rtb'; expected dptpe, nends, noise, rbt; did you mean 'rbt'?"),
-        ("kmfc_gwo", "the method 'kmfc_gwo' is not in this version"),
-        ("kfcfa", "the method 'kfcfa' is not in this version"),
+        (
+            "rtb",
+            "no such method 'rtb'; expected dptpe, kfcfa, kmfc_gwo, nends, noise, rbt; did you mean 'rbt'?",
+        ),
+        ("mondrian", "the method 'mondrian' is not in this version"),
         ("{k: 3}", "the method's name is missing"),
         ("3", "expected the name of a method"),
         ("{name: [x]}", "no such method a list"),

@@ -1,0 +1,131 @@
+"""What a run does otherwise when it anonymizes a graph: opening, and evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+import pyarrow as pa
+
+from distanon.data.evidence import Evidence
+from distanon.data.graph import Graph, GraphDataset
+from distanon.data.graph_evidence import GraphEvidence, Knowledge
+from distanon.data.graph_release import GraphRelease, PublishedGraph, publishable_tables
+from distanon.data.graph_tables import remarks
+from distanon.data.hierarchy import Hierarchy
+from distanon.data.release import Release
+from distanon.data.schema import Schema
+from distanon.data.streams import Streams
+from distanon.data.supernode_evidence import SupernodeEvidence
+from distanon.data.table import Dataset
+from distanon.methods.base import Context, Method
+from distanon.promises.base import Promise
+from distanon.spec import JobSpec
+from distanon.storage.graph_staging import StagedGraph
+from distanon.storage.graphs import open_graph
+from distanon.storage.publishing import Attempt
+from distanon.storage.tables import read_rows
+
+Data: TypeAlias = Dataset | GraphDataset
+Made: TypeAlias = Release | GraphRelease
+
+_STAGED = "the staged release"
+
+
+def check(method: Method, dataset: Data, promises: Mapping[str, Promise]) -> None:
+    """`Method.check` on a data set of the method's kind: the spec has seen to it."""
+    cast("Any", method).check(dataset, promises)
+
+
+def make(method: Method, dataset: Data, promises: Mapping[str, Promise], context: Context) -> Made:
+    """`Method.release` likewise."""
+    made: Made = cast("Any", method).release(dataset, promises, context)
+    return made
+
+
+def open_graph_dataset(spec: JobSpec) -> tuple[GraphDataset, tuple[str, ...], str]:
+    """Reads the graph of a job.
+
+    Returns:
+        The graph; what was detected and put right, for the user to see; and the fingerprint of
+        the files, which is private.
+
+    Raises:
+        SpecError: columns and settings don't fit the files.
+        InputError: the files can't be used.
+        AccessError: they can't be read.
+    """
+    wanted = spec.graph
+    opened = open_graph(wanted.graph_source, spec.storage)
+    hierarchies = {
+        column: Hierarchy.from_rows(read_rows(path, spec.storage), path)
+        for column, path in wanted.hierarchies.items()
+    }
+    dataset = opened.dataset(wanted.schema_for(opened, hierarchies))
+    return dataset, (*opened.notes, *remarks(dataset)), opened.fingerprint
+
+
+def published_form(release: Made, dataset: Data, streams: Streams) -> Release | PublishedGraph:
+    """What is staged: a table's release as it is, a graph's under fresh node ids."""
+    if isinstance(release, GraphRelease) and isinstance(dataset, GraphDataset):
+        return publishable_tables(release, dataset.columns, streams)
+    return cast("Release", release)
+
+
+def staged_evidence(attempt: Attempt, dataset: GraphDataset, method: Method) -> Evidence:
+    """The staged files, read back, beside the original graph.
+
+    Supernodes are judged as the people that they stand for; nothing else can be attacked there.
+    """
+    staged = attempt.read_back_graph(dataset.schema)
+    if staged.graph is None:
+        return _of_supernodes(staged.tables, dataset, _STAGED)
+    return _evidence(staged, staged.graph, dataset, method)
+
+
+def evidence_in_memory(
+    release: GraphRelease, dataset: GraphDataset, method: Method, streams: Streams
+) -> Evidence:
+    """The same for a release that is not written, in the form in which it would be published."""
+    published = publishable_tables(release, dataset.columns, streams)
+    if release.graph is None:
+        return _of_supernodes(published.tables, dataset, "the compared release")
+    nodes, edges = published.tables["nodes"], published.tables["edges"]
+    ends = [
+        edges.column(name).to_numpy() for name in (dataset.columns.source, dataset.columns.target)
+    ]
+    graph = Graph.from_pairs(nodes.num_rows, np.stack(ends, axis=1))
+    attributes = nodes.drop_columns([dataset.columns.node])
+    shown = StagedGraph(
+        graph,
+        attributes if attributes.num_columns else None,
+        published.schema if attributes.num_columns else Schema(()),
+        published.tables,
+        dataset.columns,
+        published.sources,
+        published.classes,
+    )
+    return _evidence(shown, graph, dataset, method)
+
+
+def _of_supernodes(
+    tables: Mapping[str, pa.Table], dataset: GraphDataset, source: str
+) -> SupernodeEvidence:
+    return SupernodeEvidence.of(
+        tables["supernodes"], tables["superedges"], dataset.columns, dataset.schema, source=source
+    )
+
+
+def _evidence(
+    shown: StagedGraph, graph: Graph, dataset: GraphDataset, method: Method
+) -> GraphEvidence:
+    knowledge: Knowledge = getattr(method, "knowledge", "attributes+degree")
+    return GraphEvidence.of(
+        shown.node_dataset(),
+        graph,
+        knowledge,
+        original=dataset,
+        sources=shown.sources,
+        clusters=shown.classes,
+    )
