@@ -46,10 +46,9 @@ def refused(**settings) -> str:
 
 
 def test_a_graph_needs_a_method_for_graphs():
-    assert faults(SPEC) == [
-        "method.name: rbt is for tables, and the input is a graph; methods for graphs: "
-        "kmfc_gwo, kfcfa"
-    ]
+    (fault,) = faults(SPEC)
+    assert fault.startswith("method.name: rbt is for tables, and the input is a graph; methods")
+    assert "kmfc_gwo" in fault
     assert faults(SPEC.replace("method: rbt", "method: kmfc_gwo")) == []
 
 
