@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from distanon.data import builtin, codes
 from distanon.data.domain import scan
 from distanon.data.graph import GraphDataset
+from distanon.data.guesses import risky_guesses
 from distanon.data.hierarchy import Hierarchy
 from distanon.data.schema import Attribute, AttributeType, Schema
 from distanon.data.streams import Streams
@@ -67,7 +68,12 @@ def open_inputs(spec: JobSpec, streams: Streams) -> Inputs:
     dataset, control = _hold_out(whole, wanted, spec, streams)
     dataset = replace(dataset, domain=scan(dataset))
     refuse_unique(dataset, wanted.confirm_unique, "input.table.confirm_unique")
-    notes = (*opened.notes, *_inferred(wanted, schema), *_held_out(dataset, control))
+    notes = (
+        *opened.notes,
+        *_inferred(wanted, schema),
+        *risky_guesses(dataset),
+        *_held_out(dataset, control),
+    )
     return Inputs(dataset, control, notes, opened.fingerprint)
 
 

@@ -20,6 +20,7 @@ from distanon.data.column_settings import ColumnSettings
 from distanon.data.domain import scan
 from distanon.data.evidence import Evidence
 from distanon.data.frames import name_of, read_frame, write_frame
+from distanon.data.guesses import risky_guesses
 from distanon.data.hierarchy import Hierarchy
 from distanon.data.release import Release, publishable_schema, sort_for_release
 from distanon.data.schema import SOURCE, Attribute, AttributeType, Role, Schema, infer_type
@@ -80,6 +81,8 @@ def anonymize(method: Method, data: Any, request: Request) -> Release:
     _check_promises(method, promises, dataset.schema)
     method.check(dataset, promises)
     progress = _Warnings()
+    for guess in risky_guesses(dataset):
+        progress.note(guess)
     with _crew(workers, progress) as crew:
         blocks = workers * _BLOCKS_PER_WORKER
         context = Context(crew, MemoryScratch(), streams, progress, blocks)

@@ -92,6 +92,16 @@ def uses_point(column: pa.ChunkedArray) -> bool:
     )
 
 
+def text_of_digits(column: pa.ChunkedArray) -> str:
+    """Why whole numbers are no numbers; "" where the column holds anything else."""
+    values = _stripped(column)
+    if not len(values.distinct) or not values.all_match(r"^-?[0-9]+$"):
+        return ""
+    if values.any_matches(r"^-?0[0-9]"):
+        return "digits with leading zeros (codes)"
+    return "whole numbers beyond 64 bits"
+
+
 def _stripped(column: pa.ChunkedArray) -> _Values:
     cells = pc.utf8_trim_whitespace(column)
     cells = pc.if_else(pc.equal(cells, ""), pa.scalar(None, pa.string()), cells)

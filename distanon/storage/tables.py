@@ -18,7 +18,7 @@ from distanon.data.schema import SOURCE
 from distanon.data.table import cut
 from distanon.errors import InputError
 from distanon.storage.csv_text import CsvSettings, parse, rows
-from distanon.storage.inference import infer, uses_comma, uses_point
+from distanon.storage.inference import infer, text_of_digits, uses_comma, uses_point
 from distanon.storage.partitions import ParquetPartition, cut_ranges
 from distanon.storage.parts import PartFile, find_parts
 from distanon.storage.store import StorageSettings, Store
@@ -224,6 +224,9 @@ def _open_csv(
     _refuse_empty(path, whole.num_rows)
     decimal, notes = _decimal_mark(whole, csv.decimal)
     columns = {name: infer(whole.column(name), decimal) for name in schema.names}
+    for name in (name for name, column in columns.items() if pa.types.is_string(column.type)):
+        by_part = [infer(text.column(name), decimal).type for text in texts]
+        notes += _why_text(name, whole.column(name), by_part, parts)
     table = pa.table(columns).combine_chunks()
     pieces = pieces or -(-table.num_rows // PARTITION_ROWS)
     return OpenedTable(
@@ -251,6 +254,26 @@ def _decimal_mark(
     if points:
         return ".", [f"decimal mark '.' (column {points[0]}); column {commas[0]} uses ','"]
     return ",", ["decimal mark ','"]
+
+
+def _why_text(
+    name: str, column: pa.ChunkedArray, by_part: Sequence[pa.DataType], parts: Sequence[PartFile]
+) -> list[str]:
+    """Why a column that looks like numbers, as a whole or in some parts, was read as text."""
+    reason = text_of_digits(column)
+    if reason:
+        return [f"column {name}: {reason}, read as text"]
+    texts = [place for place, kind in enumerate(by_part) if pa.types.is_string(kind)]
+    typed = [
+        place
+        for place, kind in enumerate(by_part)
+        if not pa.types.is_string(kind) and not pa.types.is_null(kind)
+    ]
+    if not typed:
+        return []
+    where = f"{by_part[typed[0]]} in {parts[typed[0]].name}"
+    where += f", text in {parts[texts[0]].name}" if texts else ""
+    return [f"column {name}: {where}, so it was read as text; mend the parts, or declare its type"]
 
 
 def _numbered(parts: Sequence[PartFile], records: Sequence[int]) -> tuple[Part, ...]:

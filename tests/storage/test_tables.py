@@ -258,3 +258,17 @@ def test_small_text_files(folder):
     assert read_text(f"{folder}/h.csv") == "a;b\nc;b\n"
     with pytest.raises(InputError, match="not text in UTF-8"):
         read_text(f"{folder}/bad.txt")
+
+
+def test_why_a_column_of_digits_is_text_is_told(tmp_path):
+    (tmp_path / "a.csv").write_text(f"zip,big,one,two\n00123,{2**70},1,x\n456,1,2,\n")
+    (tmp_path / "b.csv").write_text("zip,big,one,two\n1,2,n/a,y\n2,3,3,z\n")
+    notes = open_table(str(tmp_path)).notes
+    told = [note.partition(": column ")[2] for note in notes if ": column " in note]
+    mended = "so it was read as text; mend the parts, or declare its type"
+    assert told == [
+        "zip: digits with leading zeros (codes), read as text",
+        "big: whole numbers beyond 64 bits, read as text",
+        f"one: int64 in a.csv, text in b.csv, {mended}",
+    ]
+    assert str(2**70) not in str(notes)
