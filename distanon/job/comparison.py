@@ -23,6 +23,7 @@ from distanon.data.table import Dataset, MemoryPartition
 from distanon.errors import InfeasibleError, InputError, SpecError
 from distanon.job.graphs import check, evidence_in_memory, make
 from distanon.job.journal import Journal, subject_of
+from distanon.job.logbook import about
 from distanon.methods.base import Context, Method
 from distanon.methods.baselines.noise import Noise
 from distanon.report import Subject
@@ -77,7 +78,8 @@ def measure_all(
             if method is None:
                 figures = _figures(spec, evidence, context, left)
             elif left > 0.0:
-                figures = _beside(spec, method, dataset, evidence, context, place, deadline)
+                with about(context.progress, label):
+                    figures = _beside(spec, method, dataset, evidence, context, place, deadline)
             else:
                 figures = [_not_made(auditing.out_of_time(spec.measure.budget_s))]
             done[label] = subject_of(label, figures)

@@ -40,6 +40,11 @@ class Journal:
 
     store: Store
 
+    @property
+    def has_run(self) -> bool:
+        """Whether a run was begun here."""
+        return self.store.exists(RUN)
+
     def read_run(self) -> dict[str, Any]:
         """What run.json holds.
 

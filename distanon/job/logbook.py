@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from distanon.data.ports import Progress
 
@@ -13,11 +15,13 @@ class Logbook:
     Attributes:
         notes: what the user was told, in order, each once.
         seconds: by phase, summed where a phase came more than once.
+        subject: the compared method at work, before its phases and notes; "": the release's own.
     """
 
     def __init__(self, shown: Progress) -> None:
         self.notes: list[str] = []
         self.seconds: dict[str, float] = {}
+        self.subject = ""
         self._shown = shown
         self._phase: str | None = None
         self._since = time.monotonic()
@@ -25,6 +29,8 @@ class Logbook:
     def start(self, phase: str, total: int) -> None:
         """A phase begins; the one before it ends."""
         self.end()
+        if phase:
+            phase = self._of_subject(phase)
         self._phase = phase
         self._shown.start(phase, total)
 
@@ -34,9 +40,13 @@ class Logbook:
 
     def note(self, message: str) -> None:
         """A line for the user."""
+        message = self._of_subject(message)
         if message not in self.notes:
             self.notes.append(message)
             self._shown.note(message)
+
+    def _of_subject(self, text: str) -> str:
+        return f"{self.subject}: {text}" if self.subject else text
 
     def end(self) -> None:
         """The phase under way has ended."""
@@ -45,3 +55,18 @@ class Logbook:
             spent = self.seconds.get(self._phase, 0.0) + now - self._since
             self.seconds[self._phase] = round(spent, 3)
         self._phase, self._since = None, now
+
+
+@contextmanager
+def about(progress: Progress, subject: str) -> Iterator[None]:
+    """For a while phases and notes say which compared method is at work."""
+    if not isinstance(progress, Logbook):
+        yield
+        return
+    progress.end()
+    progress.subject = subject
+    try:
+        yield
+    finally:
+        progress.end()
+        progress.subject = ""

@@ -17,7 +17,7 @@ from distanon.data.measurement import Measurement
 from distanon.data.ports import Progress, Silent
 from distanon.data.schema import Schema
 from distanon.data.streams import Streams
-from distanon.errors import PromiseBrokenError, ResumeError
+from distanon.errors import OutputExistsError, PromiseBrokenError, ResumeError
 from distanon.job.comparison import check_all, measure_all
 from distanon.job.facts import column_facts, public_counts, public_document, smallest, versions
 from distanon.job.graphs import Made, make, published_form, staged_evidence
@@ -164,7 +164,8 @@ def _run(order: _Order, progress: Progress | None) -> RunResult:
     private = spec.private_prefix(order.run_id)
     published = Attempt.resume(spec.output, private, spec.storage) if order.is_resumed else None
     if published is None:
-        check_output(spec.output, private, spec.storage, overwrite=order.overwrite)
+        with _named_if_unfinished(order, private):
+            check_output(spec.output, private, spec.storage, overwrite=order.overwrite)
     streams = Streams(order.seed)
     inputs = open_inputs(spec, streams)
     check_all(spec, inputs.dataset)
@@ -183,6 +184,27 @@ def _run(order: _Order, progress: Progress | None) -> RunResult:
             _measure(begun, attempt, context, evidence)
         _finish(begun, attempt)
     return _result(journal)
+
+
+@contextlib.contextmanager
+def _named_if_unfinished(order: _Order, private: str) -> Iterator[None]:
+    """Says of an output that is taken where this very run has published and died measuring.
+
+    Raises:
+        OutputExistsError: as it was, or with the way to finish the run.
+    """
+    try:
+        yield
+    except OutputExistsError:
+        journal = Journal(Store(private, order.spec.storage, private=True))
+        status = journal.read_run()["status"] if journal.has_run else ""
+        if order.is_resumed or status != "published":
+            raise
+        raise OutputExistsError(
+            f"{order.spec.output}: this very run has published its release here and was broken "
+            f"off while measuring; `distanon resume {private}` finishes it (or pass --overwrite "
+            "to begin anew)"
+        ) from None
 
 
 def _begin(begun: _Begun) -> None:

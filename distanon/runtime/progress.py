@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 _LINE_S = 10.0
+_MOMENT_S = 1.0
+"""A phase that ends sooner gets one line, not two."""
+_FEWEST, _EARLIEST_S = 3, 5.0
+"""Items and seconds before which nobody can say how long a phase will take."""
 
 
 def shown(*, quiet: bool = False, stream: TextIO | None = None) -> Shown:
@@ -73,6 +78,13 @@ class Shown(ABC):
             self.closed(f"{self.phase}: {early}done in {duration(self.clock() - self.began)}")
         self.phase = ""
 
+    def left(self, now: float) -> str:
+        """How long the phase will still take, once that can be told; else ""."""
+        spent = now - self.began
+        if self.done < _FEWEST or spent <= _EARLIEST_S or not 0 < self.done < self.total:
+            return ""
+        return f"about {duration(spent / self.done * (self.total - self.done))} left"
+
     @abstractmethod
     def note(self, message: str) -> None:
         """As `Progress.note`."""
@@ -107,7 +119,7 @@ class Hidden(Shown):
 
 
 class Lines(Shown):
-    """A line when a phase begins and ends, and in between one every ten seconds at most.
+    """A line when a phase ends; of one that takes longer also when it begins and in between.
 
     Args:
         stream: where lines go.
@@ -118,15 +130,19 @@ class Lines(Shown):
         super().__init__(clock)
         self._stream = stream
         self._spoke = 0.0
+        self._opening: threading.Timer | None = None
 
     def note(self, message: str) -> None:
         """The message as a line."""
         print(message, file=self._stream, flush=True)
 
     def opened(self) -> None:
-        """Says the phase and its size."""
+        """Says the phase and its size, unless it is over in a moment."""
         self._spoke = self.began
-        self.note(f"{self.phase}: {self.total} to do" if self.total else self.phase)
+        line = f"{self.phase}: {self.total} to do" if self.total else self.phase
+        self._opening = threading.Timer(_MOMENT_S, self.note, (line,))
+        self._opening.daemon = True
+        self._opening.start()
 
     def moved(self) -> None:
         """Says how far the phase is and how long it will take, now and then."""
@@ -134,11 +150,14 @@ class Lines(Shown):
         if now - self._spoke < _LINE_S or self.done >= self.total:
             return
         self._spoke = now
-        left = (now - self.began) / self.done * (self.total - self.done)
-        self.note(f"{self.phase}: {self.done} of {self.total}, about {duration(left)} left")
+        left = self.left(now)
+        self.note(f"{self.phase}: {self.done} of {self.total}{f', {left}' if left else ''}")
 
     def closed(self, summary: str) -> None:
         """The summary as a line."""
+        if self._opening is not None:
+            self._opening.cancel()
+            self._opening = None
         self.note(summary)
 
 
@@ -159,7 +178,7 @@ class Bar(Shown):
             progress.BarColumn(),
             progress.MofNCompleteColumn(),
             progress.TimeElapsedColumn(),
-            progress.TimeRemainingColumn(),
+            progress.TextColumn("{task.fields[left]}"),
             console=Console(file=stream),
             transient=True,
         )
@@ -171,13 +190,13 @@ class Bar(Shown):
 
     def opened(self) -> None:
         """Shows the bar."""
-        self._task = self._rich.add_task(self.phase, total=self.total or None)
+        self._task = self._rich.add_task(self.phase, total=self.total or None, left="")
         self._rich.start()
 
     def moved(self) -> None:
         """Moves the bar."""
         if self._task is not None:
-            self._rich.update(self._task, completed=self.done)
+            self._rich.update(self._task, completed=self.done, left=self.left(self.clock()))
 
     def closed(self, summary: str) -> None:
         """Takes the bar away, so that the terminal is as it was."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +14,9 @@ import pytest
 
 from distanon import auditing
 from distanon import job as jobs
+from distanon.data.ports import Silent
 from distanon.data.streams import Streams
-from distanon.errors import PromiseBrokenError, ResumeError, SpecError
+from distanon.errors import OutputExistsError, PromiseBrokenError, ResumeError, SpecError
 from distanon.job import comparison
 from distanon.job.comparison import check_all
 from distanon.job.inputs import open_inputs
@@ -53,6 +55,31 @@ def test_a_run_that_died_right_after_publishing_is_resumed_with_all_its_facts(sp
     resumed = jobs.resume(spec, serial=True)
     assert resumed.seconds > 0.0
     assert json.loads(place.read_text())["status"] == "done"
+
+
+def test_a_run_that_died_measuring_is_named_by_the_next_on_the_same_spec(spec_of):
+    spec = spec_of()
+    jobs.run_job(spec, serial=True)
+    place = Path(spec.private_prefix()) / "run.json"
+    with pytest.raises(OutputExistsError, match="holds a release"):
+        jobs.run_job(spec, serial=True)
+    place.write_text(json.dumps(json.loads(place.read_text()) | {"status": "published"}))
+    with pytest.raises(OutputExistsError, match=f"`distanon resume {place.parent}` finishes it"):
+        jobs.run_job(spec, serial=True)
+
+
+def test_a_compared_method_is_named_before_its_phases_and_notes(spec_of):
+    class Seen(Silent):
+        phases: ClassVar[list[str]] = []
+
+        def start(self, phase: str, total: int) -> None:
+            self.phases.append(phase)
+
+    result = jobs.run_job(spec_of("compare=[rbt]"), serial=True, progress=Seen())
+    assert "rbt: Rotation" in Seen.phases
+    assert any(not phase.startswith("rbt: ") for phase in Seen.phases)
+    facts = json.loads((Path(result.private) / "run.json").read_text())
+    assert "rbt: Rotation" in facts["seconds"]
 
 
 def test_the_public_files_do_not_tell_sigma(spec_of):

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import io
+import time
 
 import pytest
 
+from distanon.runtime import progress as progress_module
 from distanon.runtime.progress import Bar, Hidden, Lines, duration, shown
 
 
@@ -19,10 +21,19 @@ class Clock:
         return self.now
 
 
-def test_lines_say_start_and_end_and_every_ten_seconds_how_long_it_will_take():
+def wait_for(stream, line):
+    deadline = time.monotonic() + 10
+    while line not in stream.getvalue() and time.monotonic() < deadline:
+        time.sleep(0.005)
+
+
+def test_lines_say_start_and_end_and_every_ten_seconds_how_long_it_will_take(monkeypatch):
     stream, clock = io.StringIO(), Clock()
+    monkeypatch.setattr(progress_module, "_MOMENT_S", 0.02)
     with Lines(stream, clock) as progress:
         progress.start("neighborhoods", 100)
+        wait_for(stream, "neighborhoods: 100 to do")
+        monkeypatch.setattr(progress_module, "_MOMENT_S", 60.0)
         for _ in range(50):
             clock.now += 0.5
             progress.advance()
@@ -34,10 +45,34 @@ def test_lines_say_start_and_end_and_every_ten_seconds_how_long_it_will_take():
         "neighborhoods: 20 of 100, about 40 s left",
         "neighborhoods: 40 of 100, about 30 s left",
         "neighborhoods: 50 of 100 done in 25 s",
-        "entropies: 1 to do",
         "a word",
         "entropies: done in 0.0 s",
     ]
+
+
+def test_no_time_is_foretold_from_few_items_or_few_seconds():
+    clock = Clock()
+    with Lines(io.StringIO(), clock) as progress:
+        progress.start("a", 100)
+        clock.now += 60.0
+        progress.advance(2)
+        assert progress.left(clock.now) == ""
+        progress.advance()
+        assert progress.left(clock.now) == "about 32 min 20 s left"
+        progress.start("b", 100)
+        clock.now += 5.0
+        progress.advance(50)
+        assert progress.left(clock.now) == ""
+
+
+def test_a_phase_of_a_moment_is_one_line():
+    stream = io.StringIO()
+    with Lines(stream) as progress:
+        for phase in ("one", "two"):
+            progress.start(phase, 1)
+            progress.advance()
+    time.sleep(0.01)
+    assert [line.partition(":")[0] for line in stream.getvalue().splitlines()] == ["one", "two"]
 
 
 def test_a_phase_without_a_name_says_nothing():
