@@ -13,6 +13,7 @@ from distanon.kernels.degree_repair import Levels
 Integers = NDArray[np.int64]
 
 _LOOKED_AT = 20_000  # steps for one unit, after which it stays open
+_LIFTS = 3  # times that a whole degree gives way
 _NEAR = 64  # neighbors through which friends of friends are met
 
 
@@ -36,7 +37,7 @@ class Finish:
             levels: classes and their degrees; changed in place.
             level: int64, shape (n,): the degree that each node is to have; changed in place.
             want: int64, shape (n,): what is open; changed in place.
-            kept: pairs that no edit may touch.
+            kept: pairs that are touched only where nothing else serves.
         """
         self._graph, self._levels, self._level, self._want = graph, levels, level, want
         self._before = toggled
@@ -50,18 +51,52 @@ class Finish:
         Returns:
             int64, shape (p, 2): pairs whose state differs from `toggled`, sorted.
         """
+        self._settle()
+        for _ in range(_LIFTS):
+            if not self._want.any() or not self._lift():
+                break
+            self._settle()
+        if self._want.any():
+            # Promises come first: a node all of whose edges are kept can't be served otherwise.
+            self._kept = frozenset()
+            self._settle()
+        return np.array(sorted(self._turned), np.int64).reshape(-1, 2)
+
+    def _settle(self) -> None:
         settled = True
         while settled:
             settled = False
             for node in np.flatnonzero(self._want).tolist():
                 while self._want[node] and self._serve(node):
                     settled = True
-        return np.array(sorted(self._turned), np.int64).reshape(-1, 2)
+
+    def _lift(self) -> bool:
+        """All nodes of one degree get the next one, in the class where these are the fewest.
+
+        An odd number of open units can't be settled by edits alone: an odd number of nodes has
+        to change its degree.
+        """
+        levels, best = self._levels, None
+        key = levels.starts[levels.class_of] + self._level
+        for place in np.flatnonzero(levels.counts % 2 == 1).tolist():
+            is_last = place + 1 in levels.starts
+            if not is_last and (best is None or levels.counts[place] < levels.counts[best]):
+                best = place
+        if best is None or len(self._want) < 2:
+            return False
+        nodes = np.flatnonzero(key == best)
+        if int(self._level[nodes[0]]) + 1 >= self._graph.nodes:
+            return False
+        levels.counts[best + 1] += levels.counts[best]
+        levels.counts[best] = 0
+        self._level[nodes] += 1
+        self._want[nodes] += 1
+        return True
 
     def _serve(self, node: int) -> bool:
         """One unit of a node, in the cheapest way."""
         s = 1 if self._want[node] > 0 else -1
-        ways = (self._accept, self._pair, self._drift, self._move, self._shift, self._bridge)
+        ways = (self._accept, self._pair, self._move, self._drift, self._shift, self._bridge)
         return any(way(node, s) for way in ways)
 
     def _accept(self, node: int, s: int) -> bool:
@@ -125,12 +160,14 @@ class Finish:
         ]
         for other in others:
             for first in self._partners(node, s):
-                for second in self._partners(first, -s):
+                # Whichever list is of edges, which are few.
+                seconds = self._partners(other, s) if s < 0 else self._partners(first, -s)
+                for second in seconds:
                     steps += 1
                     if steps > _LOOKED_AT:
                         return False
                     is_apart = len({node, other, first, second}) == (3 if node == other else 4)
-                    if is_apart and self._can(other, second, s):
+                    if is_apart and self._can(first, second, -s) and self._can(other, second, s):
                         self._toggle(node, first, s)
                         self._toggle(first, second, -s)
                         self._toggle(other, second, s)

@@ -14,7 +14,7 @@ from distanon.data.graph import Graph
 Integers = NDArray[np.int64]
 
 _TRIES = 8  # ends that are tried for a moved edge
-_SETTLED = 0.7  # edits that the search then needs for a unit of degree that is left open
+_SETTLED = 0.9  # edits that the search then needs for a unit of degree that is left open
 
 
 class EdgeFloor(BaseModel):
@@ -99,6 +99,7 @@ class _Moves:
         self._mates = np.split(order, np.cumsum(np.bincount(labels))[:-1])
         self._labels = labels
         self._edges = {int(key) for key in graph.pairs() @ np.array([graph.nodes, 1])}
+        self._rows: dict[int, set[int]] = {}
         self.removed: set[tuple[int, int]] = set()
         self.added: set[tuple[int, int]] = set()
 
@@ -119,15 +120,29 @@ class _Moves:
             self._want[node] += change
 
     def _end(self, leaving: int, staying: int, kind: str) -> tuple[int, int] | None:
-        """The new edge's ends; of those that were tried, to the node that most wants one."""
+        """The new edge's ends; None where none of those that were tried can be joined.
+
+        It goes to a node that wants one, if there is one, and among these to the one that shares
+        most neighbors with the end that stays.
+        """
         best: tuple[int, int] | None = None
+        highest = (-1, -1)
         for _ in range(_TRIES):
             pair = (staying, self._tried(leaving, staying, kind))
             if kind == "random":
                 pair = (int(self._generator.integers(self._graph.nodes)), pair[1])
-            if self._is_free(*pair) and (best is None or self._want[pair[1]] > self._want[best[1]]):
-                best = pair
+            if not self._is_free(*pair):
+                continue
+            shared = 0 if kind == "random" else len(self._row(pair[0]) & self._row(pair[1]))
+            score = (int(self._want[pair[1]] > 0), shared)
+            if score > highest:
+                best, highest = pair, score
         return best
+
+    def _row(self, node: int) -> set[int]:
+        if node not in self._rows:
+            self._rows[node] = set(self._graph.neighbors_of(node).tolist())
+        return self._rows[node]
 
     def _tried(self, leaving: int, staying: int, kind: str) -> int:
         if kind == "mates":

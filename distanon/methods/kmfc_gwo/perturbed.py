@@ -97,9 +97,6 @@ def _problem(
         rule = method.degree_groups
         groups = degree_groups(graph.degrees(), work.labels, class_of, work.least, rule)
     base = _with_floor(method, work, groups, context)
-    if groups is not None and method.edge_floor is not None:
-        # Options follow the degrees that the floor left; the groups stay.
-        groups = DegreeGroups.of(base.graph.degrees(), groups.group_of)
     kept = np.concatenate([base.removed, base.added])
     none = np.zeros(len(work.dataset), np.int64)
     listed = enumerate_candidates(
@@ -209,11 +206,13 @@ def _release(
     removed, added = edited_pairs(problem, found.best)
     graph = base.graph.edited(removed, added)
     solution: Solution = found.best.extra
+    before = work.dataset.graph.pairs()
+    both = int(graph.has(before).sum())
     table = released_nodes(work, published, solution.cells)
     changed_qi = int(np.count_nonzero(~_same(published, work.values)))
     edits = {
-        "edges_removed": len(removed) + len(base.removed),
-        "edges_added": len(added) + len(base.added),
+        "edges_removed": len(before) - both,
+        "edges_added": graph.edges - both,
         "edges_moved_by_floor": len(base.removed),
         "quasi_identifier_cells_changed": changed_qi,
         "sensitive_cells_changed": sum(len(change.nodes) for change in solution.cells),

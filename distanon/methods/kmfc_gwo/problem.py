@@ -34,7 +34,8 @@ class Problem:
 
     Attributes:
         graph: with the edge floor's edits, before the search.
-        floor: int64, shape (p, 2): pairs that the edge floor edited; no edit touches them.
+        floor: int64, shape (p, 2): pairs that the edge floor edited; edits touch them only where
+            a promise could not be kept otherwise.
         floor_costs: of those: weight in IL_G, scatter, number.
         class_of: int64, shape (n,): what an intruder tells apart without degrees.
         groups: who gets one degree; None: degrees are not known to the intruder.
@@ -246,9 +247,10 @@ def _judged(
     number += len(made)
     objective = problem.objective
     if len(pairs):
-        # A pair beside the candidates is a new edit, or takes one of them back.
+        # A pair beside the candidates is a new edit, or takes one of them or of the floor back.
         taken = _among(pairs, problem.candidates.inc.ends[made].astype(np.int64), degrees)
-        sign = np.where(problem.graph.has(pairs), -1, 1).astype(np.int8)
+        taken |= _among(pairs, problem.floor, degrees)
+        sign = np.where(objective.graph.has(pairs), -1, 1).astype(np.int8)
         costs = objective.pair_costs(pairs, sign)
         turn = np.where(taken, -1, 1)
         weight += float((turn * costs[0]).sum())
