@@ -21,13 +21,16 @@ class SpecError(DistanonError):
 
     Args:
         faults: one line for each fault, each with its path in the spec.
+        file: of the spec, as the user named it; "": it came from no file.
     """
 
     exit_code = 2
 
-    def __init__(self, *faults: str) -> None:
-        super().__init__("\n".join(faults))
+    def __init__(self, *faults: str, file: str = "") -> None:
+        place = f"{file}: " if file else ""
+        super().__init__("\n".join(f"{place}{fault}" for fault in faults))
         self.faults: Sequence[str] = faults
+        self.file = file
 
 
 class InputError(DistanonError):

@@ -62,7 +62,8 @@ def explained(command: Callable[_P, _R]) -> Callable[_P, _R]:
 def _text_of(error: DistanonError) -> str:
     if isinstance(error, SpecError) and len(error.faults) > 1:
         lines = "\n".join(f"  {fault}" for fault in error.faults)
-        return f"{len(error.faults)} faults:\n{lines}"
+        place = f"{error.file}: " if error.file else ""
+        return f"{place}{len(error.faults)} faults:\n{lines}"
     return str(error)
 
 

@@ -29,7 +29,11 @@ def load(path: str | os.PathLike[str], overrides: Sequence[str] = ()) -> JobSpec
         InputError: it is not text.
     """
     name = os.fspath(path)
-    return parse(read_text(name), overrides, is_json=name.endswith(".json"))
+    text = read_text(name)
+    try:
+        return parse(text, overrides, is_json=name.endswith(".json"))
+    except SpecError as error:
+        raise SpecError(*error.faults, file=name) from None
 
 
 def parse(text: str, overrides: Sequence[str] = (), *, is_json: bool = False) -> JobSpec:

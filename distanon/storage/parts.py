@@ -30,12 +30,14 @@ class PartFile:
         name: relative to the folder that was given.
         size: bytes.
         tag: changes when the content does.
+        shown: what it is called in messages: as the user wrote the path, with its name.
     """
 
     file: Store
     name: str
     size: int
     tag: str
+    shown: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,12 @@ def find_parts(path: str, settings: StorageSettings) -> FoundParts:
         if format_of(path) is None:
             raise InputError(f"{path}: expected a name that ends in {_endings()}")
         entry = replace(entry, name=PurePosixPath(path).name)
-        return _found(path, [PartFile(place, entry.name, entry.size, entry.tag)])
-    parts = [PartFile(base.child(one.name), one.name, one.size, one.tag) for one in entries]
+        return _found(path, [PartFile(place, entry.name, entry.size, entry.tag, path)])
+    typed = _typed_base(path, is_folder=entry is not None)
+    parts = [
+        PartFile(base.child(one.name), one.name, one.size, one.tag, f"{typed}{one.name}")
+        for one in entries
+    ]
     return _found(path, parts)
 
 
@@ -121,6 +127,13 @@ def _matching(place: Store) -> tuple[Store, list[Entry]]:
         )
     ]
     return base, entries
+
+
+def _typed_base(path: str, *, is_folder: bool) -> str:
+    """The part of a path that stands before the names of its files, as it was typed."""
+    if is_folder:
+        return f"{path.rstrip('/')}/"
+    return path[: path.rfind("/", 0, next(_PATTERN.finditer(path)).start()) + 1]
 
 
 def _translate(pattern: str) -> str:

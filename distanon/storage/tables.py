@@ -152,10 +152,10 @@ def _footer(part: PartFile) -> _Footer:
         except (pa.ArrowInvalid, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise  # the storage's; Arrow's own, of a damaged footer, has no number
-            raise InputError(f"{part.file.url}: not a parquet file, or damaged") from None
+            raise InputError(f"{part.shown}: not a parquet file, or damaged") from None
         metadata = source.metadata
         sizes = tuple(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))
-        return _Footer(plain_schema(source.schema_arrow, part.file.url), sizes)
+        return _Footer(plain_schema(source.schema_arrow, part.shown), sizes)
 
 
 def plain_schema(schema: pa.Schema, file: str) -> pa.Schema:
@@ -193,7 +193,7 @@ def _common_schema(parts: Sequence[PartFile], schemas: Sequence[pa.Schema]) -> p
         odd = sorted(set(first.names) ^ set(schema.names))
         if odd:
             raise InputError(
-                f"{parts[0].file.url} and {part.file.url} do not have the same columns; only one "
+                f"{parts[0].shown} and {part.shown} do not have the same columns; only one "
                 f"of them has: {', '.join(odd)}"
             )
         for field in schema:
@@ -202,7 +202,7 @@ def _common_schema(parts: Sequence[PartFile], schemas: Sequence[pa.Schema]) -> p
                 types[field.name] = (field.type, part)
             elif not pa.types.is_null(field.type) and field.type != kind:
                 raise InputError(
-                    f"{since.file.url} and {part.file.url} have different types in column "
+                    f"{since.shown} and {part.shown} have different types in column "
                     f"{field.name}: {kind} and {field.type}; write all parts with one schema"
                 )
     return pa.schema([pa.field(name, types[name][0]) for name in first.names])
@@ -214,9 +214,9 @@ def _open_csv(
     texts, versions, shown = [], [], set[str]()
     for part in parts:
         content = part.file.read()
-        text = parse(content, csv, part.file.url)
+        text = parse(content, csv, part.shown)
         shown.add(text.settings_shown)
-        plain_schema(text.table.schema, part.file.url)
+        plain_schema(text.table.schema, part.shown)
         texts.append(text.table)
         versions.append((part.name, len(content), hashlib.sha256(content).hexdigest()))
     schema = _common_schema(parts, [text.schema for text in texts])
@@ -280,7 +280,7 @@ def _numbered(parts: Sequence[PartFile], records: Sequence[int]) -> tuple[Part, 
     numbered, start = [], 0
     for part, count in zip(parts, records, strict=True):
         if count:
-            numbered.append(Part(part.file.url, start, start + count))
+            numbered.append(Part(part.shown, start, start + count))
         start += count
     return tuple(numbered)
 

@@ -1,4 +1,5 @@
 import json
+import pickle
 
 import pytest
 
@@ -36,6 +37,19 @@ def test_a_file_url_is_read(tmp_path):
 def test_a_file_that_is_not_there_is_said(tmp_path):
     with pytest.raises(AccessError, match=r"nowhere\.yaml"):
         load(tmp_path / "nowhere.yaml")
+
+
+def test_faults_name_the_file_as_it_was_typed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "job.yaml").write_text("spec: 1\nname: [\n")
+    with pytest.raises(SpecError, match=r"^job\.yaml: line 3, column 1: this") as refused:
+        load("job.yaml")
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)
+    (tmp_path / "job.yaml").write_text("spec: 1\nnam: x\n")
+    with pytest.raises(SpecError) as refused:
+        load("job.yaml")
+    assert all(line.startswith("job.yaml: ") for line in str(refused.value).splitlines())
+    assert not any(fault.startswith("job.yaml") for fault in refused.value.faults)
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path):

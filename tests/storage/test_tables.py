@@ -272,3 +272,16 @@ def test_why_a_column_of_digits_is_text_is_told(tmp_path):
         f"one: int64 in a.csv, text in b.csv, {mended}",
     ]
     assert str(2**70) not in str(notes)
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [("in/", "in/b.csv"), ("in", "in/b.csv"), ("in/*.csv", "in/b.csv"), ("in/b.csv", "in/b.csv")],
+)
+def test_files_are_named_as_their_path_was_typed(tmp_path, monkeypatch, typed, shown):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.csv").write_text("x,y\n1,2\n")
+    (tmp_path / "in" / "b.csv").write_text("x,y\n1,2,3\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=f"^{shown}: row 1 has 3 cells"):
+        open_table(typed)
