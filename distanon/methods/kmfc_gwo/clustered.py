@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from distanon.data.agreement import agreed_values
 from distanon.data.classes import encode
 from distanon.data.domain import scan
 from distanon.data.graph import GraphDataset
 from distanon.data.graph_release import GraphRelease
 from distanon.data.schema import Schema
 from distanon.data.space import AttributeSpace
+from distanon.data.supernodes import Generalized, sample, supernodes
 from distanon.errors import InfeasibleError
 from distanon.methods.base import Context
 from distanon.methods.kmfc_gwo.cells import (
@@ -26,13 +28,6 @@ from distanon.methods.kmfc_gwo.cells import (
     sensitive_columns,
 )
 from distanon.methods.kmfc_gwo.clusters import Clusters, ClusterSettings, find_clusters
-from distanon.methods.kmfc_gwo.generalization import (
-    Generalized,
-    generalized,
-    sample,
-    with_ancestors,
-)
-from distanon.methods.kmfc_gwo.targets import agreed_values
 from distanon.promises.base import Promise
 
 if TYPE_CHECKING:
@@ -160,24 +155,8 @@ def generalize(
             "can't keep them; raise t or k, or lower l"
         )
     table = released_nodes(work, work.agreed[work.labels], tuple(found))
-    sensitive = []
-    for attribute in work.dataset.schema.sensitive:
-        codes = encode(table.column(attribute.name) if table is not None else pa.array([]))
-        sensitive.append((attribute, codes.values, codes.code_of))
-    told = generalized(work.dataset.graph, work.labels, work.space, work.agreed, sensitive)
-    if work.space is not None and work.dataset.nodes is not None:
-        originals = {
-            one.name: work.dataset.nodes.column(one.name).combine_chunks()
-            for one in work.space.attributes
-            if one.hierarchy is not None
-        }
-        told = with_ancestors(told, work.labels, originals)
-    plain = tuple(
-        replace(one, arrow_type=kinds.type)
-        for one, kinds in zip(told.schema.sensitive, told.categories, strict=True)
-    )
-    schema = Schema((*told.schema.quasi_identifiers, *plain))
-    return replace(told, schema=schema), tuple(found)
+    told = supernodes(work.dataset, table, work.labels, work.space, work.agreed)
+    return told, tuple(found)
 
 
 def released_nodes(

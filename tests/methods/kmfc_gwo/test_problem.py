@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from distanon.data.agreement import agreed_values
 from distanon.data.domain import scan
 from distanon.data.graph import Graph, GraphColumns, GraphDataset
 from distanon.data.schema import Attribute, AttributeType, Role, Schema
@@ -16,7 +17,6 @@ from distanon.methods.kmfc_gwo.cells import grouped, sensitive_columns
 from distanon.methods.kmfc_gwo.objective import Objective, Shares
 from distanon.methods.kmfc_gwo.problem import Problem, complete, edited_pairs
 from distanon.methods.kmfc_gwo.targets import (
-    agreed_values,
     classes_of,
     degree_groups,
     level_starts,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from distanon.data.graph import Graph, GraphColumns
 from distanon.data.hierarchy import Hierarchy
 from distanon.data.schema import Attribute, AttributeType, Role, Schema
-from distanon.methods.kmfc_gwo.generalization import (
+from distanon.data.supernodes import (
     Generalized,
     generalized,
     sample,

@@ -10,15 +10,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from distanon.data.graph import Graph, GraphColumns
+from distanon.data.classes import encode
+from distanon.data.graph import Graph, GraphColumns, GraphDataset
+from distanon.data.node_pairs import pairs_of
 from distanon.data.schema import Attribute, Schema
 from distanon.data.space import AttributeSpace
+from distanon.data.supernode_evidence import BETWEEN, INNER, SIZE
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-SIZE, INNER, BETWEEN = "size", "inner_edges", "edges"
-"""Columns of supernodes and superedges."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +62,38 @@ class Generalized:
             }
         )
         return pa.table(nodes), edges
+
+
+def supernodes(
+    dataset: GraphDataset,
+    table: pa.Table | None,
+    labels: Integers,
+    space: AttributeSpace | None,
+    agreed: Floats,
+) -> Generalized:
+    """The clusters of a data set as supernodes.
+
+    Args:
+        dataset: original.
+        table: its nodes with their released sensitive values; None: nodes have no attributes.
+        labels: int64, shape (n,): clusters from 0 without gaps.
+        space: of the quasi-identifiers; None: none.
+        agreed: as for `generalized`.
+    """
+    sensitive = []
+    for attribute in dataset.schema.sensitive:
+        codes = encode(table.column(attribute.name) if table is not None else pa.array([]))
+        plain = replace(attribute, arrow_type=codes.values.type)
+        sensitive.append((plain, codes.values, codes.code_of))
+    told = generalized(dataset.graph, labels, space, agreed, sensitive)
+    if space is None or dataset.nodes is None:
+        return told
+    originals = {
+        one.name: dataset.nodes.column(one.name).combine_chunks()
+        for one in space.attributes
+        if one.hierarchy is not None
+    }
+    return with_ancestors(told, labels, originals)
 
 
 def generalized(
@@ -170,11 +202,7 @@ def _inside(size: int, edges: int, generator: np.random.Generator) -> Integers:
     """So many different pairs of 0 … size − 1, uniform."""
     if not edges:
         return np.empty((0, 2), np.int64)
-    numbers: Integers = generator.choice(size * (size - 1) // 2, edges, replace=False)
-    high = ((1 + np.sqrt(1.0 + 8.0 * numbers)) / 2).astype(np.int64)
-    high -= high * (high - 1) // 2 > numbers
-    high += high * (high + 1) // 2 <= numbers
-    return np.stack([numbers - high * (high - 1) // 2, high], axis=1)
+    return pairs_of(generator.choice(size * (size - 1) // 2, edges, replace=False))
 
 
 def _told(kinds: pa.Array, counts: Integers) -> str:
