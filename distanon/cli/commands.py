@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -96,7 +97,7 @@ def run(
 
     with shown(quiet=quiet) as progress:
         finished = job.run_job(job_spec, run_id=run_id, overwrite=overwrite, progress=progress)
-    print_run(finished, as_json=as_json)
+    print_run(finished, as_json=as_json, in_all=_seconds_in_all())
 
 
 @app.command()
@@ -129,7 +130,7 @@ def resume(
 
     with shown(quiet=quiet) as progress:
         finished = job.resume(target, run_id=run_id, address=address, progress=progress)
-    print_run(finished, as_json=as_json)
+    print_run(finished, as_json=as_json, in_all=_seconds_in_all())
 
 
 @app.command()
@@ -320,6 +321,12 @@ def clean(
         print(f"removed {one.place}: {one.files} file{'' if one.files == 1 else 's'}")
     if not removed:
         print("nothing to remove")
+
+
+def _seconds_in_all() -> float:
+    from distanon.cli import STARTED
+
+    return time.monotonic() - STARTED
 
 
 def _load(path: str, settings: list[str] | None, address: str | None = None) -> JobSpec:

@@ -84,14 +84,21 @@ class Run(Figures, Protocol):
         ...
 
 
-def print_run(run: Run, *, as_json: bool) -> None:
-    """Where the release and its report are, the promises and the key figures."""
+def print_run(run: Run, *, as_json: bool, in_all: float) -> None:
+    """Where the release and its report are, the promises and the key figures.
+
+    Args:
+        run: a finished one.
+        as_json: as one JSON object.
+        in_all: seconds since the command began, start-up and measuring counted.
+    """
     places = {
         "run_id": run.run_id,
         "output": run.output,
         "private": run.private,
         "report": run.report,
         "seconds": round(run.seconds, 3),
+        "seconds_in_all": round(in_all, 3),
     }
     if as_json:
         compared = {
@@ -107,7 +114,7 @@ def print_run(run: Run, *, as_json: bool) -> None:
     if run.report:
         print(f"report   {run.report}")
     print(f"private  {run.private}")
-    print(f"run      {run.run_id}, {run.seconds:.1f} s")
+    print(f"run      {run.run_id}, released after {run.seconds:.1f} s, {in_all:.1f} s in all")
 
 
 def print_figures(found: Figures, *, every: bool = False) -> None:

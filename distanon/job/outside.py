@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from distanon.data.streams import Streams
-from distanon.errors import ResumeError
+from distanon.errors import OutputExistsError, ResumeError
 from distanon.job.comparison import check_all
 from distanon.job.inputs import open_inputs
 from distanon.job.journal import REFUSED, Journal, by_prefix_alone, refused_run
 from distanon.spec import JobSpec, parse
 from distanon.storage import leftovers
 from distanon.storage.leftovers import Removed
+from distanon.storage.publishing import check_output
 from distanon.storage.store import StorageSettings, Store
 
 _ANY_SEED = 0
@@ -25,10 +26,16 @@ def validate(spec: JobSpec) -> list[str]:
     Raises:
         DistanonError: what the run would be refused for.
     """
+    spec.resolve_seed()
+    taken = []
+    try:
+        check_output(spec.output, spec.private_prefix(), spec.storage, probing=False)
+    except OutputExistsError as error:
+        taken.append(f"a run would be refused now: {error}")
     inputs = open_inputs(spec, Streams(_ANY_SEED))
     check_all(spec, inputs.dataset)
     records = f"{len(inputs.dataset):,} records, {len(inputs.dataset.schema.attributes)} columns"
-    return [records, *inputs.notes]
+    return [records, *inputs.notes, *taken]
 
 
 def rewrite_report(private: str) -> str:

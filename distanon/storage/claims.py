@@ -10,6 +10,7 @@ their files.
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path, PurePosixPath
 
@@ -157,10 +158,30 @@ def probe(place: Store, nonce: str) -> None:
     place.delete(name)
 
 
-def _probe_local(path: Path, name: str) -> None:
+def look(place: Store) -> None:
+    """As `probe`, as far as that can be told without writing.
+
+    Raises:
+        AccessError: the place can't be read, or on a disk not be written to.
+    """
+    if not place.is_local:
+        place.find()
+        return
+    nearest = _nearest(Path(place.url))
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise AccessError(f"{place.url}: no permission to write in {nearest}; choose another place")
+
+
+def _nearest(path: Path) -> Path:
+    """The nearest folder above a place that exists, or the place itself."""
     nearest = next(one for one in (path, *path.parents) if one.exists())
     if not nearest.is_dir():
         raise AccessError(f"{path}: {nearest} is a file; a folder was expected")
+    return nearest
+
+
+def _probe_local(path: Path, name: str) -> None:
+    nearest = _nearest(path)
     probe = nearest / name
     # Permissions alone don't tell: a mount may be read-only, and /proc makes no files at all. A
     # folder that is still to be made needs more: a file system may take files and no folders.

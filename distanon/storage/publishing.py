@@ -248,16 +248,18 @@ def check_output(
     settings: StorageSettings | None = None,
     *,
     overwrite: bool = False,
+    probing: bool = True,
 ) -> None:
     """Refuses places that can't be published to, before anything is started.
 
-    Writes and deletes a probe in both where they are remote.
+    Writes and deletes a probe in both.
 
     Args:
         output: where the release will go.
         private: where all else goes.
         settings: of the storage.
         overwrite: whether a release that is there may be replaced.
+        probing: False: only look, write nothing.
 
     Raises:
         SpecError: the places lie in one another.
@@ -268,7 +270,10 @@ def check_output(
     public, hidden = _stores(output, private, settings)
     claims.refuse_occupied(public, hidden, overwrite=overwrite)
     for place in (public, hidden):
-        claims.probe(place, secrets.token_hex(16))
+        if probing:
+            claims.probe(place, secrets.token_hex(16))
+        else:
+            claims.look(place)
 
 
 def _stores(output: str, private: str, settings: StorageSettings | None) -> tuple[Store, Store]:

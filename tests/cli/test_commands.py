@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -302,3 +303,10 @@ def test_a_real_command_explains_a_wrong_spec_on_stderr(tmp_path):
     assert answer.stdout == ""
     told = "line 3, column 1: the key 'name' stands twice in one mapping"
     assert answer.stderr == f"distanon: {path}: {told}\n"
+
+
+def test_the_time_at_the_end_counts_from_the_start_of_the_command(command, job, spec_file):
+    shown = command("run", spec_file, "--quiet").stdout.splitlines()[-1]
+    found = re.fullmatch(r"run      a-1, released after 1\.\d s, (\d+\.\d) s in all", shown)
+    assert found
+    assert float(found[1]) > 0

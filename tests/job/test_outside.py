@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from distanon import job as jobs
-from distanon.errors import AccessError, ResumeError
+from distanon.errors import AccessError, ResumeError, SpecError
 from distanon.job import journal
 from distanon.spec import parse
 from distanon.storage.store import Store
@@ -89,3 +89,35 @@ def test_a_report_that_is_written_again_is_encrypted_as_the_run_asked(finished, 
     )
     jobs.rewrite_report(place.url)
     assert [(one.sse, one.endpoint_url) for one in seen] == [("AES256", None)]
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "told"),
+    [
+        (["seed=env:NO_SUCH_SEED"], SpecError, "the environment has no NO_SUCH_SEED"),
+        (["seed=file:nowhere.txt"], SpecError, "file:nowhere.txt can't be read"),
+        (["output={taken}/out"], AccessError, "is a file; a folder was expected"),
+        (["private={taken}/private"], AccessError, "is a file; a folder was expected"),
+    ],
+)
+def test_validating_looks_at_the_seed_and_the_places(tmp_path, settings, error, told):
+    (tmp_path / "taken").write_text("")
+    spec = parse(
+        f"""
+spec: 1
+name: fires
+input: {{table: {{path: builtin:forest-fires, default_role: quasi_identifier}}}}
+method: {{name: dptpe, k: 5}}
+output: {tmp_path / "release"}
+private: {tmp_path / "private"}
+""",
+        [setting.format(taken=tmp_path / "taken") for setting in settings],
+    )
+    with pytest.raises(error, match=told):
+        jobs.validate(spec)
+
+
+def test_validating_tells_that_a_release_is_there_already(finished):
+    spec, _ = finished
+    assert "a run would be refused now:" in jobs.validate(spec)[-1]
+    assert "holds a release" in jobs.validate(spec)[-1]

@@ -17,10 +17,10 @@ SPECS = sorted([*JOBS.glob("*.yaml"), *JOBS.glob("smoke/*.yaml")])
 
 
 @pytest.fixture
-def elsewhere(monkeypatch):
+def elsewhere(monkeypatch, tmp_path):
     monkeypatch.setenv("DISTANON_INPUT", "builtin:magic")
-    monkeypatch.setenv("DISTANON_OUTPUT", "s3://one/releases/magic/")
-    monkeypatch.setenv("DISTANON_PRIVATE", "s3://other/magic/")
+    monkeypatch.setenv("DISTANON_OUTPUT", str(tmp_path / "releases"))
+    monkeypatch.setenv("DISTANON_PRIVATE", str(tmp_path / "private"))
 
 
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
