@@ -72,10 +72,12 @@ def floored(
     moves = _Moves(graph, labels, want, generator)
     edges = graph.pairs()
     goal = 2.0 * floor.share * len(edges)
-    for place in generator.permutation(len(edges)).tolist():
-        if 2 * len(moves.removed) + _SETTLED * moves.open >= goal:
-            break
-        moves.move(int(edges[place, 0]), int(edges[place, 1]), floor.kind)
+    # Strangers are joined only where too few ends can move to friends of friends.
+    for shared in (1, 0) if floor.kind == "mates" else (0,):
+        for place in generator.permutation(len(edges)).tolist():
+            if 2 * len(moves.removed) + _SETTLED * moves.open >= goal:
+                break
+            moves.move(int(edges[place, 0]), int(edges[place, 1]), floor.kind, shared)
     removed = np.array(sorted(moves.removed), np.int64).reshape(-1, 2)
     added = np.array(sorted(moves.added), np.int64).reshape(-1, 2)
     return Floored(graph.edited(removed, added), removed, added)
@@ -103,12 +105,21 @@ class _Moves:
         self.removed: set[tuple[int, int]] = set()
         self.added: set[tuple[int, int]] = set()
 
-    def move(self, a: int, b: int, kind: str) -> None:
-        """Moves one end of an edge: that of the node with more edges than it wants."""
+    def move(self, a: int, b: int, kind: str, shared: int) -> None:
+        """Moves one end of an edge: that of the node with more edges than it wants.
+
+        Args:
+            a: an end.
+            b: the other.
+            kind: where the end goes.
+            shared: neighbors that the new edge's ends must share.
+        """
+        if (min(a, b), max(a, b)) in self.removed:
+            return
         gap = int(self._want[a] - self._want[b])
         swap = gap > 0 or (gap == 0 and self._generator.random() < 0.5)
         leaving, staying = (b, a) if swap else (a, b)
-        found = self._end(leaving, staying, kind)
+        found = self._end(leaving, staying, kind, shared)
         if found is None:
             return
         near, far = found
@@ -119,7 +130,7 @@ class _Moves:
                 self.open += abs(self._want[node] + change) - abs(self._want[node])
             self._want[node] += change
 
-    def _end(self, leaving: int, staying: int, kind: str) -> tuple[int, int] | None:
+    def _end(self, leaving: int, staying: int, kind: str, shared: int) -> tuple[int, int] | None:
         """The new edge's ends; None where none of those that were tried can be joined.
 
         It goes to a node that wants one, if there is one, and among these to the one that shares
@@ -133,9 +144,9 @@ class _Moves:
                 pair = (int(self._generator.integers(self._graph.nodes)), pair[1])
             if not self._is_free(*pair):
                 continue
-            shared = 0 if kind == "random" else len(self._row(pair[0]) & self._row(pair[1]))
-            score = (int(self._want[pair[1]] > 0), shared)
-            if score > highest:
+            common = 0 if kind == "random" else len(self._row(pair[0]) & self._row(pair[1]))
+            score = (int(self._want[pair[1]] > 0), common)
+            if common >= shared and score > highest:
                 best, highest = pair, score
         return best
 
