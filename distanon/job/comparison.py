@@ -15,10 +15,12 @@ from distanon import auditing
 from distanon.auditing import Thoroughness
 from distanon.data.evidence import Evidence
 from distanon.data.graph import GraphDataset
+from distanon.data.graph_evidence import GraphEvidence
 from distanon.data.measurement import Measurement
 from distanon.data.ports import Partition, Scratch
 from distanon.data.release import Release, sort_for_release
 from distanon.data.schema import Schema
+from distanon.data.supernode_evidence import SupernodeEvidence
 from distanon.data.table import Dataset, MemoryPartition
 from distanon.errors import InfeasibleError, InputError, SpecError
 from distanon.job.graphs import check, evidence_in_memory, make
@@ -26,9 +28,11 @@ from distanon.job.journal import Journal, subject_of
 from distanon.job.logbook import about
 from distanon.methods.base import Context, Method
 from distanon.methods.baselines.noise import Noise
+from distanon.methods.baselines.random_edits import RandomEdits
 from distanon.report import Subject
 from distanon.spec import JobSpec
 from distanon.utility.information_loss import displacement_rms
+from distanon.utility.topology import edit_loss
 
 _COMPARED_ASSIGNMENT = 1_000
 """Its time grows with the cube of the records: many methods together would take minutes."""
@@ -99,8 +103,8 @@ def _beside(
     """The figures of one compared method, or why it has none."""
     scratch = _NamedScratch(f"compared-{place}", context.scratch)
     try:
-        if isinstance(method, Noise) and method.rms == "match":
-            method = _sized(method, displacement_rms(evidence))
+        if _matches(method):
+            method = _sized(method, _size_of(evidence))
         release = make(method, dataset, {}, replace(context, scratch=scratch))
     except (InfeasibleError, InputError, SpecError) as error:
         return [_not_made(str(error))]
@@ -116,11 +120,35 @@ def _not_made(reason: str) -> Measurement:
     return Measurement("release.not_made", math.nan, note=reason, is_public=False)
 
 
-def _sized(method: Method, rms: float) -> Method:
-    """Noise that is to match the release, at the release's size; any other method as it is."""
-    if isinstance(method, Noise) and method.rms == "match":
-        return method.matched(rms)
+def _matches(method: Method) -> bool:
+    """Whether a method is to have the size of the release that it is compared with."""
+    if isinstance(method, RandomEdits):
+        return method.matches
+    return isinstance(method, Noise) and method.rms == "match"
+
+
+def _sized(method: Method, size: float) -> Method:
+    """A method that is to match the release, at the release's size; any other as it is."""
+    if isinstance(method, Noise | RandomEdits) and _matches(method):
+        return method.matched(size)
     return method
+
+
+def _size_of(evidence: Evidence) -> float:
+    """How far a table's records were moved, or how many of a graph's edges were edited.
+
+    Raises:
+        InputError: the released graph has no nodes that stand for the original's.
+    """
+    if not isinstance(evidence, GraphEvidence | SupernodeEvidence):
+        return displacement_rms(evidence)
+    original, sources = getattr(evidence, "original_graph", None), evidence.sources
+    if isinstance(evidence, SupernodeEvidence) or original is None or sources is None:
+        raise InputError(
+            "method.loss match: the release tells of no edges between the original's nodes, so "
+            "there is no number of edits to match; set loss, or remove and add"
+        )
+    return edit_loss(original, evidence.graph, sources)
 
 
 def _figures(

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from distanon.methods.base import Method
 from distanon.methods.baselines.nends import NeNDS
 from distanon.methods.baselines.noise import Noise
+from distanon.methods.baselines.random_edits import RandomEdits
 from distanon.methods.baselines.rbt import RBT
 from distanon.methods.dptpe import DPTPE
 from distanon.methods.kmfc_gwo.method import KFCFA, KMFCGWO
@@ -19,6 +20,7 @@ METHODS: MappingProxyType[str, type[Method]] = MappingProxyType(
         "noise": Noise,
         "kmfc_gwo": KMFCGWO,
         "kfcfa": KFCFA,
+        "random_edits": RandomEdits,
     }
 )
 """Every method by its name in the spec."""

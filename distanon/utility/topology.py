@@ -188,6 +188,18 @@ def _shape(
     ]
 
 
+def edit_loss(original: Graph, released: Graph, sources: Integers) -> float:
+    """IL_G: edges that were lost or added, by the number of original edges.
+
+    Args:
+        original: the graph before.
+        released: the graph after.
+        sources: int64, shape (released nodes,): the original node of each released one.
+    """
+    same = int(original.has(sources[released.pairs()]).sum()) if released.edges else 0
+    return (original.edges + released.edges - 2 * same) / max(1, original.edges)
+
+
 def _kept(original: Graph, released: Graph, sources: Integers) -> list[Measurement]:
     """Edges kept and added, as shares of the original's, and the degrees' distribution."""
     edges = max(1, original.edges)

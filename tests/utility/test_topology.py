@@ -13,7 +13,7 @@ from distanon.data.graph_evidence import GraphEvidence
 from distanon.data.schema import Schema
 from distanon.data.streams import Streams
 from distanon.runtime.crew import SerialCrew
-from distanon.utility.topology import kolmogorov_smirnov, mean_path, measure
+from distanon.utility.topology import edit_loss, kolmogorov_smirnov, mean_path, measure
 
 CREW, STREAMS = SerialCrew(), Streams(11)
 
@@ -144,3 +144,15 @@ def test_ego_facebook_has_the_figures_that_others_found(shared_graph):
     assert found["mean_path"].value == pytest.approx(3.6925, abs=5e-5)
     assert found["transitivity"].value == pytest.approx(0.5192, abs=5e-5)
     assert found["modularity"].value > 0.82
+
+
+def test_the_loss_of_edges_is_what_was_lost_and_added():
+    graph = from_networkx(nx.path_graph(6))
+    released = graph.edited(np.array([[0, 1]]), np.array([[0, 5], [1, 5], [2, 5]]))
+    assert edit_loss(graph, released, np.arange(6)) == 4 / 5
+    sources = np.array([3, 1, 0, 5, 4, 2])
+    moved = Graph.from_pairs(6, np.argsort(sources)[released.pairs()])
+    assert edit_loss(graph, moved, sources) == 4 / 5
+    none = Graph.from_pairs(6, np.empty((0, 2), np.int64))
+    assert edit_loss(graph, none, np.arange(6)) == 1.0
+    assert edit_loss(none, none, np.arange(6)) == 0.0

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import csv
+import os
+from pathlib import Path
+
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from distanon.data.evidence import Evidence
+from distanon.data.graph import Graph, GraphColumns, GraphDataset
 from distanon.data.release import sort_for_release
 from distanon.data.schema import SOURCE, Attribute, AttributeType, Role, Schema
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset, MemoryPartition, cut
+from distanon.job.graphs import evidence_in_memory
 from distanon.methods.base import Context
+from distanon.promises.gate import verify
 from distanon.runtime.crew import SerialCrew
+
+ROOT = Path(__file__).parents[3]
+GRAPHS = Path(os.environ.get("DISTANON_DATA", ROOT.parent / "shared" / "data")) / "graphs"
 
 
 class MemoryScratch:
@@ -60,7 +71,7 @@ def evidence_of(method, dataset, seed=7):
     return Evidence(files, dataset, sources)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make():
     """The functions above, since tests are no package."""
 
@@ -71,3 +82,75 @@ def make():
         evidence = staticmethod(evidence_of)
 
     return Make
+
+
+def people_of(graph, seed=0):
+    """Nodes with two quasi-identifiers and a sensitive attribute."""
+    rng, n = np.random.default_rng(seed), graph.nodes
+    table = pa.table(
+        {
+            "town": pa.array(rng.choice(["x", "y", None], n).tolist(), pa.string()),
+            "age": rng.integers(0, 5, n).astype(float),
+            "job": pa.array(rng.choice(["p", "q", "r"], n).tolist(), pa.string()),
+        }
+    )
+    schema = Schema(
+        (
+            Attribute("town", Role.QUASI_IDENTIFIER, AttributeType.NOMINAL, pa.string()),
+            Attribute("age", Role.QUASI_IDENTIFIER, AttributeType.NUMERIC, pa.float64()),
+            Attribute("job", Role.SENSITIVE, AttributeType.NOMINAL, pa.string()),
+        )
+    )
+    return GraphDataset(graph, table, schema, GraphColumns(), pa.array(range(n)))
+
+
+def bare_graph(graph):
+    return GraphDataset(graph, None, Schema(()), GraphColumns(), pa.array(range(graph.nodes)))
+
+
+def random_graph(nodes, edges, seed=0):
+    return Graph.from_pairs(nodes, np.random.default_rng(seed).integers(0, nodes, (edges, 2)))
+
+
+def verdicts_of(dataset, method, release, promises=None, seed=7):
+    """What the gate says of the form in which the release would be published."""
+    evidence = evidence_in_memory(release, dataset, method, Streams(seed))
+    return verify(method.default_promises() if promises is None else promises, evidence)
+
+
+@pytest.fixture(scope="session")
+def graphs():
+    """The same for graphs."""
+
+    class Graphs:
+        people = staticmethod(people_of)
+        bare = staticmethod(bare_graph)
+        random = staticmethod(random_graph)
+        verdicts = staticmethod(verdicts_of)
+
+    return Graphs
+
+
+@pytest.fixture(scope="session")
+def ego_facebook():
+    """4,039 nodes with gender and locale, missing as null."""
+    folder = GRAPHS / "ego-facebook"
+    if not folder.exists():
+        pytest.skip(f"no data in {folder}; set DISTANON_DATA")
+    with (folder / "nodes.csv").open() as file:
+        rows = sorted(csv.DictReader(file), key=lambda row: int(row["node"]))
+    columns = {
+        name: pa.array([row[name] or None for row in rows], pa.string())
+        for name in ("gender", "locale")
+    }
+    schema = Schema(
+        tuple(
+            Attribute(name, Role.QUASI_IDENTIFIER, AttributeType.NOMINAL, pa.string())
+            for name in columns
+        )
+    )
+    pairs = np.loadtxt(folder / "facebook_combined.txt", dtype=np.int64)
+    graph = Graph.from_pairs(len(rows), pairs)
+    return GraphDataset(
+        graph, pa.table(columns), schema, GraphColumns(), pa.array(range(len(rows)))
+    )

@@ -1,0 +1,57 @@
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from distanon import job as jobs
+from distanon.spec import parse
+
+
+@pytest.fixture
+def graph_spec(tmp_path):
+    def make(*settings: str):
+        rng = np.random.default_rng(3)
+        ends = rng.integers(0, 60, (200, 2))
+        ends = np.unique(np.sort(ends[ends[:, 0] != ends[:, 1]], axis=1), axis=0)
+        pq.write_table(
+            pa.table({"source": ends[:, 0], "target": ends[:, 1]}), tmp_path / "e.parquet"
+        )
+        return parse(
+            f"""
+spec: 1
+name: x
+seed: 20240229000000000000000000000000000001
+input: {{graph: {{edges: {tmp_path / "e.parquet"}, source: source, target: target, node: node}}}}
+method: {{name: kmfc_gwo, k: 3, wolves: 3, iterations: 1, edit_budget: 9}}
+compare: [random_edits]
+measure: {{draws: 2}}
+output: {tmp_path / "out"}
+private: {tmp_path / "private"}
+""",
+            settings,
+        )
+
+    return make
+
+
+def figures_of(measurements):
+    return {one.name: one for one in measurements}
+
+
+def lost(measurements):
+    found = figures_of(measurements)
+    edges = found["topology.original.edges"].value
+    lost = 1.0 - found["topology.edges_kept"].value + found["topology.edges_added"].value
+    return round(lost * edges)
+
+
+def test_random_edits_are_as_many_as_those_of_the_release(graph_spec):
+    result = jobs.run_job(graph_spec(), serial=True)
+    assert lost(result.measurements) == lost(result.compared["random_edits"]) > 0
+
+
+def test_supernodes_have_no_edits_to_match(graph_spec):
+    result = jobs.run_job(graph_spec("method.publish=generalize"), serial=True)
+    (found,) = result.compared["random_edits"]
+    assert found.name == "release.not_made"
+    assert "method.loss match" in found.note
