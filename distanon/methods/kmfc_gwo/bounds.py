@@ -65,7 +65,7 @@ def bounds(
 
 def _least_changes(column: SensitiveColumn, labels: Integers) -> int:
     """One change adds one value at most, and moves 1/s of a cluster of s by 1 at most."""
-    many = len(column.steps)
+    many = column.n_values
     n_clusters = int(labels.max(initial=-1)) + 1
     counts = np.zeros((n_clusters, many), np.int64)
     np.add.at(counts, (labels, column.original), 1)
@@ -101,7 +101,7 @@ def least_size(k: int, nodes: int, columns: Sequence[SensitiveColumn]) -> int:
 
 def _refuse_values(column: SensitiveColumn, k: int, nodes: int) -> None:
     rules = column.rules
-    present = np.bincount(column.original, minlength=len(column.steps)) > 0
+    present = np.bincount(column.original, minlength=column.n_values) > 0
     values = int(np.count_nonzero(present & ~rules.is_marker))
     if values < rules.l:
         works = f"the largest l that works is {values}" if values > 1 else "no l works"
@@ -119,7 +119,7 @@ def _refuse_values(column: SensitiveColumn, k: int, nodes: int) -> None:
 
 def _close_size(column: SensitiveColumn, k: int, nodes: int) -> int:
     """The least size from K to 2K − 1 from which on all sizes can be close enough."""
-    tally = np.bincount(column.original, minlength=len(column.steps))
+    tally = np.bincount(column.original, minlength=column.n_values)
     t = column.rules.t
     sizes = range(k, min(2 * k, nodes + 1))
     reachable = [nearest(tally, size) <= t + 1e-12 for size in sizes]

@@ -17,6 +17,7 @@ from distanon.data.space import AttributeSpace
 from distanon.data.streams import Streams
 from distanon.kernels import cell_repair
 from distanon.kernels.cell_repair import Rules
+from distanon.methods.base import BLOCK
 from distanon.methods.kmfc_gwo.objective import distances
 from distanon.promises.base import Promise
 from distanon.promises.l_diversity import LDiversity
@@ -47,15 +48,22 @@ class SensitiveColumn:
         original: int64, shape (n,): the number of each node's value.
         suggested: int64, shape (n,): the value that a genome's bit stands for: drawn from what
             the node's cluster has too little of.
-        steps: float64, shape (V, V): the distance of two values.
+        space: of the attribute.
+        coded: float64, shape (V, 1): the values in codes of the space.
         rules: what its classes must keep.
     """
 
     name: str
     original: Integers
     suggested: Integers
-    steps: Floats
+    space: AttributeSpace
+    coded: Floats
     rules: Rules
+
+    @property
+    def n_values(self) -> int:
+        """V."""
+        return len(self.coded)
 
     @property
     def is_bound(self) -> bool:
@@ -109,12 +117,12 @@ def sensitive_columns(
         table = pa.table([codes.values], names=[attribute.name])
         coded = space.encode(table)
         many = len(coded)
-        first, second = np.repeat(np.arange(many), many), np.tile(np.arange(many), many)
-        steps = distances(space, coded[first], coded[second]).reshape(many, many)
         rules = _rules(attribute, promises, codes.is_marker, coded[:, 0], table, margin)
         generator = streams.generator("kmfc suggested cells", place)
         suggested = _suggested(codes.code_of, labels, many, generator)
-        result.append(SensitiveColumn(attribute.name, codes.code_of, suggested, steps, rules))
+        result.append(
+            SensitiveColumn(attribute.name, codes.code_of, suggested, space, coded, rules)
+        )
     return tuple(result)
 
 
@@ -135,7 +143,7 @@ def changes(
         seed: of the draws, below 2⁶³.
         with_decoys: whether as many cells are changed in classes that needed none.
     """
-    n, many = len(column.original), len(column.steps)
+    n, many = len(column.original), column.n_values
     tally = np.bincount(column.original, minlength=many)
     values, failing, extra = column.original, np.zeros(1, np.bool_), 0
     for turn in range(_ROUNDS):
@@ -155,7 +163,8 @@ def changes(
         tally = after
     failing_now = _broken(column, classes, values, np.bincount(values, minlength=many))
     moved = np.flatnonzero(values != column.original)
-    loss = float(column.steps[column.original[moved], values[moved]].sum())
+    old, new = column.coded[column.original[moved]], column.coded[values[moved]]
+    loss = float(distances(column.space, old, new).sum())
     return CellChanges(moved, values[moved], loss, max(int(failing.sum()), failing_now), extra)
 
 
@@ -186,8 +195,11 @@ def _suggested(
     deficits[deficits.sum(axis=1) <= 0] = whole
     upto = np.cumsum(deficits, axis=1)
     aims = generator.random(len(codes)) * upto[labels, -1]
-    found: Integers = (upto[labels] <= aims[:, None]).sum(axis=1).clip(max=many - 1)
-    return found
+    found = np.empty(len(codes), np.int64)
+    for start in range(0, len(codes), BLOCK):
+        block = slice(start, start + BLOCK)
+        found[block] = (upto[labels[block]] <= aims[block, None]).sum(axis=1)
+    return found.clip(max=many - 1)
 
 
 def _rules(
