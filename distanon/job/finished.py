@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +23,8 @@ from distanon.data.table import Dataset, MemoryPartition
 from distanon.errors import InputError, SpecError
 from distanon.job.inputs import hold_out, open_inputs, place_of, schema_of
 from distanon.job.journal import Journal, by_prefix_alone
+from distanon.job.stated import stated_by
+from distanon.promises.asking import Asked, asked_promises
 from distanon.promises.base import Promise, Verdict
 from distanon.runtime.crew import SerialCrew
 from distanon.spec import JobSpec, parse
@@ -83,7 +85,7 @@ def audit(
     also: Any = None,
     quasi_identifiers: Sequence[str] = (),
     sensitive: Sequence[str] = (),
-    promises: Mapping[str, Promise] | None = None,
+    promises: Asked | None = None,
     progress: Progress | None = None,
 ) -> Findings:
     """Checks a finished release, from its rows alone; it need not be made by distanon.
@@ -97,9 +99,11 @@ def audit(
         private: the private prefix of the run that made `release` and kept its mapping, where
             the spec alone does not lead to it; its spec stands in where no roles are given.
         also: another release of the same people: what both leave together is measured too.
-        quasi_identifiers: columns that an intruder may know.
+        quasi_identifiers: columns that an intruder may know. Where no roles are given at all, a
+            release of distanon states them, and its promises, in its release.json.
         sensitive: columns that an intruder wants.
-        promises: to check, by name; the spec's are checked too.
+        promises: to check, by name, or their parameters: {"k_anonymity": {"k": 5}}. The spec's,
+            or those that the release states, are checked too, unless None stands for one.
         progress: where to say how far it is.
 
     Raises:
@@ -108,20 +112,27 @@ def audit(
             `private` kept no mapping.
         ResumeError: there is no run at `private`.
     """
+    own = asked_promises(promises or {})
+    _refuse_texts(quasi_identifiers=quasi_identifiers, sensitive=sensitive)
     run = None if private is None else _asked_run(private, spec, release)
     if run is not None and not quasi_identifiers:
         spec = spec or run.spec
-    if spec is None and not quasi_identifiers:
+    stated = None
+    if spec is None and not quasi_identifiers and not sensitive:
+        stated = stated_by(release, StorageSettings())
+    if spec is None and stated is None and not quasi_identifiers:
         raise SpecError("quasi_identifiers: name at least one column that an intruder may know")
     known = spec if spec is not None or run is None else run.spec
     storage = StorageSettings() if known is None else known.storage
     released = _opened(release, storage)
-    if spec is None:
+    asked: dict[str, Promise | None] = {}
+    if stated is not None:
+        schema, asked = stated.schema(released.arrow_schema), dict(stated.promises)
+    elif spec is None:
         schema = _named(released, quasi_identifiers, sensitive)
-        asked: dict[str, Promise] = {}
     else:
         schema = _specified(spec, released)
-        asked = spec.effective_promises()[0]
+        asked = dict(spec.effective_promises()[0])
         if run is None and original is None and _is_at(spec.output, release):
             found = _run_at(spec.private_prefix(), spec.storage)
             run = found if found is not None and _is_at(found.output, release) else None
@@ -131,12 +142,20 @@ def audit(
     if run is not None:
         evidence = _with_mapping(evidence, run)
     crew, streams = SerialCrew(progress or Silent()), Streams(_AUDIT_SEED)
-    verdicts = auditing.verify(asked | dict(promises or {}), evidence, crew)
+    wanted = {name: promise for name, promise in (asked | own).items() if promise is not None}
+    verdicts = auditing.verify(wanted, evidence, crew)
     figures = auditing.measure(evidence, Thoroughness(), crew, streams, _BLOCKS)
     if also is not None:
         other = evidence.beside(_alike(also, evidence, storage), None)
         figures += auditing.compose(evidence, other, crew, streams, _BLOCKS)
     return Findings(verdicts, figures)
+
+
+def _refuse_texts(**named: Sequence[str]) -> None:
+    """Refuses one text where a list of columns is expected: its letters would be columns."""
+    for argument, names in named.items():
+        if isinstance(names, str):
+            raise SpecError(f"{argument}: expected a list of columns, got one name {names!r}")
 
 
 def _opened(table: Any, storage: StorageSettings) -> OpenedTable:

@@ -234,3 +234,30 @@ def test_generalized_columns_are_matched_by_what_is_kept_and_not_by_distance(tab
     text = table.set_column(0, "age", pa.array(["30s"] * 3 + ["40s"] * 3))
     found = jobs.audit(text, original=table, also=text, quasi_identifiers=["age"])
     assert np.isnan(figures(found)["composition.not_measured"])
+
+
+def test_a_release_states_its_roles_and_promises_itself(finished):
+    spec, run = finished
+    found = jobs.audit(run.output)
+    assert {verdict.promise for verdict in found.verdicts} == set(spec.effective_promises()[0])
+    assert all(verdict.verified_from == "asserted" for verdict in found.verdicts)
+    by_spec = jobs.audit(run.output, spec=spec)
+    known = {"classes.k", "classes.l_distinct.area", "classes.t.area"}
+    first, second = (
+        {one.name: one.value for one in each.measurements if one.name in known}
+        for each in (found, by_spec)
+    )
+    assert first == second
+    assert set(first) == known
+
+
+def test_promises_are_taken_as_parameters_too(table):
+    found = jobs.audit(table, quasi_identifiers=["age"], promises={"k_anonymity": {"k": 3}})
+    assert [verdict.kept for verdict in found.verdicts] == [True]
+    with pytest.raises(SpecError, match=r"promises\.k_anonymity\.kk: no such setting"):
+        jobs.audit(table, quasi_identifiers=["age"], promises={"k_anonymity": {"kk": 3}})
+
+
+def test_one_name_is_no_list_of_columns(table):
+    with pytest.raises(SpecError, match="quasi_identifiers: expected a list of columns"):
+        jobs.audit(table, quasi_identifiers="age")
