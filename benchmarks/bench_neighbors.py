@@ -9,12 +9,10 @@ gets the same queries. Distances are compared: the k-th must agree.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 
 from distanon.runtime.pinning import pin
 
@@ -23,25 +21,13 @@ pin()  # one thread for both, before numpy is imported
 import numpy as np  # noqa: E402
 import pyarrow.parquet as pq  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
+from rows import Row, Sheet, times_more  # noqa: E402
 from scipy.spatial import cKDTree  # noqa: E402
 
 from distanon.data.builtin import path_of  # noqa: E402
 from distanon.kernels.neighbors import NeighborIndex, distinct  # noqa: E402
 
 ROUNDS = 3
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the result; rates in queries per CPU second."""
-
-    name: str
-    peer: str
-    ours: float
-    theirs: float
-    ratio: float
-    goal: float
-    ok: bool
 
 
 def scaled(name: str) -> NDArray[np.float64]:
@@ -76,15 +62,8 @@ def compare(name: str, matrix: NDArray[np.float64], k: int, goal: float) -> Row:
     times = [(cpu_seconds(ours), cpu_seconds(theirs)) for _ in range(ROUNDS)]
     own, other = (statistics.median(column) for column in zip(*times, strict=True))
     count = len(matrix)
-    return Row(
-        f"{name}, k = {k}",
-        "scipy cKDTree",
-        round(count / own),
-        round(count / other),
-        round(other / own, 2),
-        goal,
-        other / own >= goal,
-    )
+    name = f"{name}, k = {k}, queries / CPU s"
+    return times_more(name, "scipy cKDTree", count / own, count / other, goal)
 
 
 def main() -> int:
@@ -94,20 +73,12 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     arguments = parser.parse_args()
     sizes = (10,) if arguments.quick else (10, 30)
-    rows = [
-        compare(name, scaled(name), k, goal)
-        for name, goal in (("magic", 1.0), ("poker-hand", 2.0))
-        for k in sizes
-    ]
-    for row in rows:
-        if arguments.json:
-            print(json.dumps(asdict(row)))
-        else:
-            print(
-                f"{row.name:24} {row.ours:>9,} / s   {row.peer} {row.theirs:>9,} / s   "
-                f"{row.ratio:.2f} × (goal {row.goal:g}) {'ok' if row.ok else 'MISSED'}"
-            )
-    return 0 if all(row.ok for row in rows) else 1
+    sheet = Sheet(arguments.json)
+    for name, goal in (("magic", 1.0), ("poker-hand", 2.0)):
+        matrix = scaled(name)
+        for k in sizes:
+            sheet.add(compare(name, matrix, k, goal))
+    return sheet.status()
 
 
 if __name__ == "__main__":

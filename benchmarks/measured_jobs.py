@@ -1,0 +1,149 @@
+"""Jobs as a user runs them, with the time to `_SUCCESS` and the memory of all their processes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+GRAPHS = Path(os.environ.get("DISTANON_DATA", ROOT.parent / "shared" / "data")) / "graphs"
+
+_MARK = "DISTANON_BENCHMARK_RUN"
+_EVERY_S = 0.5
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What one job left.
+
+    Attributes:
+        seconds: from its start to `_SUCCESS`.
+        phases: seconds of each phase.
+        peak: bytes that all its processes held together at the highest point.
+        facts: private facts of the release, from the method.
+        counts: public ones.
+        kept: whether every promise was verified.
+        figures: attacks and utility, by name.
+    """
+
+    seconds: float
+    phases: Mapping[str, float]
+    peak: int
+    facts: Mapping[str, Any]
+    counts: Mapping[str, int]
+    kept: bool
+    figures: Mapping[str, float]
+
+
+def needed(*names: str) -> None:
+    """Ends the benchmark where a data set is not there.
+
+    Raises:
+        SystemExit: which, and where it was looked for.
+    """
+    for name in names:
+        if not (GRAPHS / name).is_dir():
+            raise SystemExit(f"{GRAPHS / name}: not there; set DISTANON_DATA")
+
+
+def graph_spec(name: str, graph: Mapping[str, Any], method: Mapping[str, Any]) -> dict[str, Any]:
+    """A job spec over a graph, its output and private prefix in the folder that it runs in."""
+    return {
+        "spec": 1,
+        "name": name,
+        "seed": 20_240_115,
+        "input": {"graph": dict(graph)},
+        "method": {"name": "kmfc_gwo", "k": 10, **method},
+        "output": "./release/",
+        "private": "./private/",
+    }
+
+
+def run(spec: Mapping[str, Any], folder: Path) -> Finished:
+    """Runs a job in a process of its own, on Ray.
+
+    Args:
+        spec: with `output: ./release/` and `private: ./private/`.
+        folder: an empty one.
+
+    Raises:
+        SystemExit: the job failed; its last words.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "job.yaml").write_text(yaml.safe_dump(dict(spec)))
+    mark = uuid.uuid4().hex
+    environment = os.environ | {
+        _MARK: mark,
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "PYTHONPATH": str(ROOT),
+    }
+    command = [sys.executable, "-m", "distanon", "run", "job.yaml", "--overwrite", "--quiet"]
+    with (folder / "log").open("w") as log, _Memory(mark) as memory:
+        done = subprocess.run(
+            command, cwd=folder, env=environment, stdout=log, stderr=log, check=False
+        )
+    if done.returncode:
+        raise SystemExit(f"{spec['name']} failed: {(folder / 'log').read_text()[-2000:]}")
+    facts = json.loads((folder / "private" / "run.json").read_text())
+    return Finished(
+        facts["seconds_to_success"],
+        facts["seconds"],
+        memory.peak,
+        facts["release"]["private"],
+        facts["release"]["counts"],
+        *_judged(folder / "private"),
+    )
+
+
+def _judged(private: Path) -> tuple[bool, dict[str, float]]:
+    """Whether all promises are kept, and the figures of the release."""
+    from distanon.job import resume
+
+    result = resume(str(private))  # a finished run is only read
+    figures = {figure.name: figure.value for figure in result.measurements}
+    return all(verdict.kept for verdict in result.verdicts), figures
+
+
+class _Memory:
+    """Watches the memory of all processes that inherit a mark in their environment.
+
+    Shared pages are counted once (PSS), whoever of them maps them.
+    """
+
+    def __init__(self, mark: str) -> None:
+        self.peak = 0
+        self._mark = f"{_MARK}={mark}".encode()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._over.wait(_EVERY_S):
+            self.peak = max(self.peak, sum(map(self._bytes, Path("/proc").glob("[0-9]*"))))
+
+    def _bytes(self, process: Path) -> int:
+        with contextlib.suppress(OSError):  # it ended, or is another user's
+            if self._mark not in (process / "environ").read_bytes():
+                return 0
+            for line in (process / "smaps_rollup").read_text().splitlines():
+                if line.startswith("Pss:"):
+                    return int(line.split()[1]) * 1024
+        return 0
