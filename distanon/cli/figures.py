@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -23,6 +23,10 @@ _LEADING = (
     "neighborhoods.stability_owner",
     "neighborhoods.stability_analyst",
     "clustering.kmeans_f",
+    "topology.edges_kept",
+    "topology.clustering",
+    "topology.original.clustering",
+    "topology.communities",
 )
 """The few figures that a terminal shows; the report has all."""
 
@@ -32,6 +36,8 @@ _SHORT = {
     "kept (owner)": ("neighborhoods.stability_owner",),
     "kept (analyst)": ("neighborhoods.stability_analyst",),
     "F-measure": ("clustering.kmeans_f",),
+    "edges kept": ("topology.edges_kept",),
+    "communities": ("topology.communities",),
 }
 """Headings of the comparison; of several figures the highest counts."""
 
@@ -143,7 +149,8 @@ def print_figures(found: Figures, *, every: bool = False) -> None:
         console.print(promises)
     else:
         console.print("Promises: none were asked.")
-    shown = [each for each in found.measurements if every or each.name in _LEADING]
+    leading = {*_LEADING, _strongest_in_graph(found)}
+    shown = [each for each in found.measurements if every or each.name in leading]
     if not shown:
         return
     title = "Figures" if every else "Key figures"
@@ -155,9 +162,52 @@ def print_figures(found: Figures, *, every: bool = False) -> None:
     console.print(table)
 
 
+def _strongest_in_graph(found: Figures) -> str:
+    """The name of the attack that finds most people in a graph; "" where none was run."""
+    from distanon.report.phrases import STRUCTURAL
+
+    known = [
+        each
+        for each in found.measurements
+        if each.name in STRUCTURAL and not math.isnan(each.value)
+    ]
+    return max(known, key=lambda each: each.value).name if known else ""
+
+
 def is_broken(verdict: Verdict) -> bool:
     """Whether the files show that the promise does not hold; else it may not be verifiable."""
     return not verdict.kept and verdict.verified_from != "asserted"
+
+
+def is_unverified(found: Figures, asked: Collection[str]) -> bool:
+    """Whether what was asked by name could not be verified, or nothing of all that is stated."""
+    unverified = [line.promise for line in found.verdicts if _is_asserted(line)]
+    nothing = bool(unverified) and len(unverified) == len(found.verdicts)
+    return nothing or any(name in asked for name in unverified)
+
+
+def print_missing(found: Figures, *, has_original: bool) -> None:
+    """What an audit could not verify or measure, and how it could.
+
+    Args:
+        found: by the audit.
+        has_original: whether the originals were there, without whose row is whose.
+    """
+    unverified = [line.promise for line in found.verdicts if _is_asserted(line)]
+    missing = [f"Not verified: {', '.join(unverified)}."] if unverified else []
+    if not any(each.name.startswith("identity.release") for each in found.measurements):
+        missing.append("Not measured: linkage, stability and change.")
+    if not missing:
+        return
+    need = "beside the originals the" if has_original else "the originals and the"
+    print(
+        f"{' '.join(missing)} That needs {need} source of each row: run the job with "
+        "`keep_mapping: true` and audit with its --private prefix (or its --spec)."
+    )
+
+
+def _is_asserted(verdict: Verdict) -> bool:
+    return not verdict.kept and verdict.verified_from == "asserted"
 
 
 def _kept(verdict: Verdict) -> str:
@@ -170,10 +220,13 @@ def _print_comparison(run: Run) -> None:
     """One row a method, one column a key figure."""
     from rich.table import Table
 
+    from distanon.report.phrases import STRUCTURAL
+
     found = {"this release": run.measurements, **run.compared}
     by_name = {label: {each.name: each for each in figures} for label, figures in found.items()}
+    headings = _SHORT | {"found": (*_SHORT["found"], *STRUCTURAL)}
     shown = {
-        label: {heading: _highest(figures, names) for heading, names in _SHORT.items()}
+        label: {heading: _highest(figures, names) for heading, names in headings.items()}
         for label, figures in by_name.items()
     }
     names = [name for name in _SHORT if any(row[name] for row in shown.values())]
@@ -185,7 +238,9 @@ def _print_comparison(run: Run) -> None:
         table.add_row(label, *(row[name] for name in names))
     console_of_plain_text().print(table)
     if "found" in names:
-        print("found: by the strongest identity attack; turned back: by who knows a few records.")
+        told = "found: by the strongest attack on identities"
+        back = "; turned back: by who knows a few records" if "turned back" in names else ""
+        print(f"{told}{back}.")
 
 
 def _highest(figures: Mapping[str, Measurement], names: Sequence[str]) -> str:

@@ -121,6 +121,8 @@ def _evidence(
     shown: StagedGraph, graph: Graph, dataset: GraphDataset, method: Method
 ) -> GraphEvidence:
     knowledge: Knowledge = getattr(method, "knowledge", "attributes+degree")
+    if getattr(method, "publish", "perturb") == "sample":
+        knowledge = "cluster"  # it is drawn from what is told of the clusters, and promises that
     return GraphEvidence.of(
         shown.node_dataset(),
         graph,

@@ -144,6 +144,7 @@ class Journal:
             smallest=facts["smallest"],
             private=private,
             versions=run["versions"],
+            unit=facts.get("unit", "records"),
         )
 
     def _write(self, name: str, document: Mapping[str, Any]) -> None:

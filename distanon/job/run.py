@@ -13,6 +13,7 @@ from typing import Any
 from distanon import auditing
 from distanon.data.evidence import Evidence
 from distanon.data.graph import GraphDataset
+from distanon.data.graph_release import GraphRelease
 from distanon.data.measurement import Measurement
 from distanon.data.ports import Progress, Silent
 from distanon.data.schema import Schema
@@ -321,6 +322,7 @@ def _facts(spec: JobSpec, release: Made, schema: Schema, records: int) -> dict[s
         "public_parameters": spec.public_parameters(),
         "limits": spec.method.limits,
         "records": records,
+        "unit": "nodes" if isinstance(release, GraphRelease) else "records",
         "columns": column_facts(schema),
         "counts": public_counts(release, smallest(spec)),
         "smallest": smallest(spec),

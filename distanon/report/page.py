@@ -9,8 +9,8 @@ from typing import Any
 
 from distanon.data.measurement import Measurement
 from distanon.promises.wording import in_words
-from distanon.report import charts
-from distanon.report.phrases import INVERSION, attack_name, phrase
+from distanon.report import charts, graph_charts
+from distanon.report.phrases import INVERSION, STRUCTURAL, attack_name, knowledge, phrase
 from distanon.report.summary import Summary
 
 _HEADINGS = {
@@ -18,14 +18,18 @@ _HEADINGS = {
     "identity": ("Singling out and linkability: whose record is this?", "risk"),
     "linkage": ("Linkability", "risk"),
     "attribute": ("Inference: what is this person's confidential value?", "risk"),
-    "homogeneity": ("Inference", "risk"),
-    "similarity": ("Inference", "risk"),
+    "homogeneity": ("Inference from groups: do all of a group share it?", "risk"),
+    "similarity": ("Inference from groups: do all of a group share it?", "risk"),
+    "reached": ("How many look alike to whom (k for every kind of knowledge)", "risk"),
+    "structural": ("Singling out in the graph: which node is this person?", "risk"),
+    "link": ("Links: which friendships are false, which were removed?", "risk"),
     "membership": ("Membership: was this person in the data?", "risk"),
     "inversion": ("Inversion: can the release be turned back?", "risk"),
     "composition": ("Composition: what do two releases leave?", "risk"),
     "neighborhoods": ("Neighborhoods", "use"),
     "clustering": ("Clusters", "use"),
     "change": ("Columns", "use"),
+    "topology": ("Structure of the graph", "use"),
 }
 
 
@@ -61,6 +65,7 @@ def render(summary: Summary, *, public: bool) -> str:
         risks=_groups(shown, "risk"),
         uses=_groups(shown, "use"),
         compared=_comparison(shown),
+        reached=_reached(shown),
         key_figures=_key_figures(shown, digits),
         kept=all(line["kept"] for line in shown.certificate),
         charts=[chart for chart in _charts(shown) if chart.drawing],
@@ -81,14 +86,30 @@ def _charts(summary: Summary) -> list[_Chart]:
     return [
         _Chart(
             "What an intruder gains",
-            "Each bar is one attack that was run against the release. 1.00 would be every record.",
+            "Each bar is one attack that was run against the release. 1.00 would be every "
+            f"{'person' if summary.is_graph else 'record'}.",
             charts.chart_intruder(summary),
             _attacks(summary),
         ),
         _Chart(
+            "How many look alike to whom",
+            "The fewest people that an intruder can't tell apart. What he may know beyond the "
+            "promised knowledge was measured, not promised.",
+            graph_charts.chart_reached(summary),
+        ),
+        _Chart(
             "What an analyst keeps",
-            "The floor is what changing nothing but the clustering's seed costs.",
+            ""
+            if summary.is_graph
+            else "The floor is what changing nothing but the clustering's seed costs.",
             charts.chart_analyst(summary),
+        ),
+        _Chart(
+            "What the graph is like",
+            ""
+            if summary.release.value("topology.original.clustering") is None
+            else "The line is the original.",
+            graph_charts.chart_structure(summary),
         ),
         _Chart(
             "Protection against usefulness",
@@ -101,7 +122,7 @@ def _charts(summary: Summary) -> list[_Chart]:
             "A column at zero hardly moved.",
             charts.chart_columns(summary),
         ),
-        _Chart("How the records were treated", "", charts.chart_counts(summary)),
+        _Chart(f"How the {summary.unit} were treated", "", charts.chart_counts(summary)),
     ]
 
 
@@ -125,6 +146,15 @@ def _groups(summary: Summary, side: str) -> list[tuple[str, list[Measurement]]]:
     return list(groups.items())
 
 
+def _reached(summary: Summary) -> list[tuple[str, int, float | None]]:
+    """The k of every kind of knowledge that was not promised, and the share that stands alone."""
+    return [
+        (knowledge(name), int(measured.value), summary.release.value(f"{name[:-2]}.unique"))
+        for name, measured in summary.release.measurements.items()
+        if graph_charts.is_reached(measured) and measured.note == "not promised"
+    ]
+
+
 def _comparison(summary: Summary) -> list[tuple[str, list[float | None]]]:
     """Figures that at least two subjects have, one row each."""
     if len(summary.subjects) < 2:
@@ -141,12 +171,22 @@ def _comparison(summary: Summary) -> list[tuple[str, list[float | None]]]:
 
 def _key_figures(summary: Summary, digits: int) -> list[tuple[str, str, str]]:
     """The few figures that lead the page: label, figure, side; of several the highest counts."""
+    neighbors = tuple(
+        name
+        for name in summary.release.measurements
+        if name.startswith("attribute.neighbors.") and not name.endswith(".blind_guess")
+    )
     wanted: list[tuple[tuple[str, ...], str]] = [
         (("identity.highest",), "risk"),
         (INVERSION, "risk"),
         (("identity.release_to_original",), "risk"),
         (("neighborhoods.stability_owner",), "use"),
         (("clustering.kmeans_f",), "use"),
+        (STRUCTURAL, "risk"),
+        (neighbors, "risk"),
+        (("topology.edges_kept",), "use"),
+        (("topology.clustering",), "use"),
+        (("topology.communities",), "use"),
     ]
     shown = []
     for names, side in wanted:
@@ -155,7 +195,10 @@ def _key_figures(summary: Summary, digits: int) -> list[tuple[str, str, str]]:
         ]
         if measured:
             value, name = max(measured)
-            shown.append((phrase(name), _figure(value, digits), side))
+            original = summary.release.value(name.replace("topology.", "topology.original."))
+            beside = "" if original is None or original == value else _figure(original, digits)
+            label = f"{phrase(name)}, {beside} in the original" if beside else phrase(name)
+            shown.append((label, _figure(value, digits), side))
     return shown
 
 

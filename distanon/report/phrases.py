@@ -28,6 +28,28 @@ PHRASES = {
     "neighborhoods.stability_analyst": "of each neighborhood kept (analyst's scale)",
     "clustering.kmeans_f": "F-measure of k-means clusters",
     "clustering.dbscan_f": "F-measure of DBSCAN clusters",
+    "structural.degree": "people found by their number of friends",
+    "structural.degree_and_attributes": "people found by number of friends and quasi-identifiers",
+    "structural.degree_and_triangles": "people found by friends, and friends who are friends",
+    "structural.degree.unique": "nodes whose number of friends no other has",
+    "structural.degree_and_attributes.unique": "nodes that no other equals in both",
+    "structural.degree_and_triangles.unique": "nodes that no other equals in both",
+    "structural.neighbor_degrees.unique": "nodes whose friends' numbers of friends no other has",
+    "structural.percolation_16": "people found by who knows 16 of them and all their friendships",
+    "structural.percolation_16.revised": "people found by who knows 16 of them and looks twice",
+    "structural.percolation_64": "people found by who knows 64 of them and all their friendships",
+    "structural.percolation_64.revised": "people found by who knows 64 of them and looks twice",
+    "structural.blind_guess": "found by a blind guess",
+    "attribute.neighbors": "confidential values that the commonest value among friends tells",
+    "topology.edges": "edges of the release",
+    "topology.edges_kept": "of the original's edges kept",
+    "topology.edges_added": "edges that the original lacks, by its number of edges",
+    "topology.clustering": "clustering coefficient",
+    "topology.original.clustering": "clustering coefficient of the original",
+    "topology.communities": "agreement of communities with the original's",
+    "topology.pagerank_overlap": "of the most central nodes kept",
+    "topology.nsil": "of the structure lost if clusters were merged (NSIL)",
+    "topology.ngil": "of the attributes lost if clusters were merged (NGIL)",
 }
 """By a figure's name, or by its name without the column that it is of."""
 
@@ -41,13 +63,33 @@ STRONGEST = (
 )
 """The attacks of which the strongest counts, those that find records and those that undo."""
 
+STRUCTURAL = (
+    "structural.degree",
+    "structural.degree_and_attributes",
+    "structural.degree_and_triangles",
+    "structural.percolation_16",
+    "structural.percolation_16.revised",
+    "structural.percolation_64",
+    "structural.percolation_64.revised",
+)
+"""The attacks that find people in a graph, of which the strongest counts."""
+
 INVERSION = ("inversion.known_sample", "inversion.known_more")
+
+
+def knowledge(name: str) -> str:
+    """What the intruder of a figure such as reached.attributes+degree.k knows."""
+    told = name.removeprefix("reached.").rpartition(".")[0].replace("_", " ")
+    return told.replace("+", " and ").replace("neighbor degrees", "degrees of all neighbors")
 
 
 def phrase(name: str) -> str:
     """What a figure says, with the column that it is of; "" where its name says it."""
     if name in PHRASES:
         return PHRASES[name]
+    if name.endswith(".blind_guess"):
+        column = name.split(".")[-2]
+        return f"{column}: by a blind guess"
     kind, _, column = name.rpartition(".")
     while kind and kind not in PHRASES:
         kind, _, more = kind.rpartition(".")
@@ -57,7 +99,8 @@ def phrase(name: str) -> str:
 
 def attack_name(measurement: Measurement) -> str:
     """How a chart calls an attack; `phrase` says what it is."""
-    return measurement.name.removeprefix("identity.").replace(".", ": ").replace("_", " ")
+    name = measurement.name.removeprefix("identity.").removeprefix("structural.")
+    return name.replace(".", ": ").replace("_", " ")
 
 
 def attack(measurement: Measurement) -> str:

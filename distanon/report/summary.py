@@ -49,6 +49,7 @@ class Summary:
         smallest: numbers of records below it are not told.
         private: facts for the owner alone: timings, losses, notes, settings.
         versions: of distanon and the libraries that decide bits.
+        unit: what is counted: records, or the nodes of a graph.
     """
 
     name: str
@@ -64,6 +65,18 @@ class Summary:
     smallest: int = 10
     private: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    unit: str = "records"
+
+    @property
+    def is_graph(self) -> bool:
+        """Whether a graph was released, or what stands for one."""
+        return self.unit == "nodes"
+
+    @property
+    def edges(self) -> int | None:
+        """How many edges were released; None where there are none to count."""
+        found = self.release.value("topology.edges")
+        return None if found is None else round(found)
 
     @property
     def release(self) -> Subject:
@@ -90,6 +103,7 @@ class Summary:
             public_parameters=self.public_parameters,
             smallest=self.smallest,
             versions=self.versions,
+            unit=self.unit,
         )
 
     def _published(self, measurement: Measurement) -> Measurement:

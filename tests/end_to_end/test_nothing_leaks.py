@@ -181,3 +181,27 @@ def test_no_error_quotes_the_data(planted, tmp_path, monkeypatch):
     told = (answer.stdout + answer.stderr).encode()
     assert_clean({"terminal": told}, {**SECRETS, "cell": "secret-Munchausen"})
     assert not (tmp_path / "release").exists()
+
+
+@pytest.mark.parametrize("publish", ["perturb", "generalize", "sample"])
+def test_names_in_a_graph_are_in_no_public_byte_or_log(social, graph_job, tmp_path, capfd, publish):
+    edges, nodes = (table.to_pandas() for table in social)
+    old = nodes.loc[17, "node"]
+    nodes.loc[17, ["node", "passport"]] = [NAME, SUBJECT]
+    folder = tmp_path / "hidden-Erewhon"
+    folder.mkdir()
+    edges.replace(old, NAME).to_parquet(folder / "edges.parquet")
+    nodes.to_parquet(folder / "nodes.parquet")
+    given = f"edges: {folder}/edges.parquet, nodes: {folder}/nodes.parquet"
+    spec = graph_job("planted", f"method.publish={publish}", given=given, seed=SEED)
+    result = jobs.run_job(spec, progress=Lines(sys.stderr), serial=True)
+    public = contents(Path(spec.output))
+    assert len(public) >= 5
+    assert ("graph.graphml" in " ".join(public)) == (publish != "generalize")
+    assert_clean(public, SECRETS | {"path": str(tmp_path), "run": result.run_id})
+    told = capfd.readouterr()
+    assert_clean({"terminal": (told.out + told.err).encode()}, SECRETS)
+    private = Path(result.private)
+    assert_clean(
+        {name: (private / name).read_bytes() for name in ("metrics.json", "report.html")}, SECRETS
+    )

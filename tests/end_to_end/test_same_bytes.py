@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from distanon import job as jobs
-from distanon.data.ports import Silent
 from distanon.job.journal import Journal
 from distanon.storage.store import Store
 
@@ -52,50 +50,10 @@ def test_workers_change_no_byte(job, public_bytes, undisturbed, ray_address, wor
     assert public_bytes(spec.output) == undisturbed
 
 
-class Killer(Silent):
-    """Kills one worker when the first item of a phase is done."""
-
-    def __init__(self, phase: str, cluster) -> None:
-        self.phase = phase
-        self.cluster = cluster
-        self.killed: list[int] = []
-        self._now = ""
-
-    def start(self, phase: str, total: int) -> None:
-        self._now = phase
-
-    def advance(self, items: int = 1) -> None:
-        if self._now == self.phase and not self.killed:
-            victim = workers_of(self.cluster)[0]
-            os.kill(victim, signal.SIGKILL)
-            self.killed.append(victim)
-
-
-def workers_of(cluster) -> list[int]:
-    """Process ids of the crew's workers in this cluster, and in no other on the machine."""
-    raylets = {
-        entry.process.pid
-        for node in cluster.list_all_nodes()
-        for entry in node.all_processes["raylet"]
-    }
-    found = []
-    for folder in Path("/proc").iterdir():
-        if not folder.name.isdigit():
-            continue
-        try:
-            title = (folder / "cmdline").read_bytes()
-            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        if parent in raylets and title.startswith(b"ray::") and b"Worker" in title.split(b"\0")[0]:
-            found.append(int(folder.name))
-    return sorted(found)
-
-
 @pytest.mark.ray
 @pytest.mark.parametrize("phase", ["neighborhoods", "release"])
 def test_a_worker_killed_in_mid_run_changes_no_byte(
-    job, public_bytes, undisturbed, ray_cluster, phase
+    job, public_bytes, undisturbed, ray_cluster, killer_in, phase
 ):
     spec = job(
         "killed",
@@ -104,7 +62,7 @@ def test_a_worker_killed_in_mid_run_changes_no_byte(
         "runtime.partitions=24",
         compare=COMPARE,
     )
-    killer = Killer(phase, ray_cluster)
+    killer = killer_in(phase)
     result = jobs.run_job(spec, progress=killer)
     assert killer.killed
     assert public_bytes(spec.output) == undisturbed

@@ -1,0 +1,141 @@
+"""Bad graphs: a clear error that names file, place and fix, before anything is written."""
+
+from __future__ import annotations
+
+import pytest
+
+from distanon import job as jobs
+from distanon.errors import DistanonError, InfeasibleError, InputError, SpecError
+from distanon.spec import parse
+
+RING = "source,target\n" + "".join(
+    f"n{one},n{(one + 1) % 30}\nn{one},n{(one + 7) % 30}\n" for one in range(30)
+)
+STAR = "source,target\n" + "".join(f"hub,n{one}\n" for one in range(30))
+CLIQUE = "source,target\n" + "".join(
+    f"n{one},n{other}\n" for one in range(12) for other in range(one)
+)
+
+
+def people(job_of) -> str:
+    rows = "".join(f"n{one},{'ab'[one % 2]},{job_of(one)}\n" for one in range(30))
+    return "node,town,job\n" + rows
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Runs a job on a graph, and checks that a refusal has published nothing."""
+
+    def go(edges: str, *settings: str, nodes: str | None = None, is_early: bool = True):
+        (tmp_path / "edges.csv").write_text(edges)
+        given = f"edges: {tmp_path}/edges.csv"
+        if nodes is not None:
+            (tmp_path / "nodes.csv").write_text(nodes)
+            given += f", nodes: {tmp_path}/nodes.csv"
+            given += ", columns: {town: quasi_identifier, job: sensitive}"
+        text = f"""
+spec: 1
+name: bad
+seed: 3
+input: {{graph: {{{given}}}}}
+method: {{name: kmfc_gwo, k: 3, wolves: 2, iterations: 2}}
+measure: {{draws: 1}}
+output: {tmp_path / "out"}
+private: {tmp_path / "private"}
+"""
+        try:
+            return jobs.run_job(parse(text, settings), serial=True)
+        except DistanonError:
+            assert not (tmp_path / "out").exists(), "something was published"
+            if is_early:
+                assert not (tmp_path / "private").exists(), "something was written"
+            raise
+
+    return go
+
+
+def refused(error, kind, code, *words):
+    assert error.type is kind, error.value
+    assert error.value.exit_code == code
+    for word in words:
+        assert word in str(error.value), str(error.value)
+
+
+@pytest.mark.parametrize(("edges", "word"), [("", "empty"), ("source,target\n", "empty")])
+def test_an_empty_graph_is_refused(run, edges, word):
+    with pytest.raises(InputError) as error:
+        run(edges)
+    refused(error, InputError, 2, "edges.csv", word)
+
+
+def test_one_edge_joins_too_few_nodes_for_k_3_and_enough_for_2(run):
+    with pytest.raises(InfeasibleError) as error:
+        run("source,target\na,b\n")
+    refused(error, InfeasibleError, 3, "method.k 3", "got 2", "largest k that works is 2")
+    assert all(one.kept for one in run("source,target\na,b\n", "method.k=2").verdicts)
+
+
+def test_a_star_needs_a_larger_budget_and_is_told_which(run):
+    with pytest.raises(InfeasibleError) as error:
+        run(STAR, is_early=False)
+    refused(error, InfeasibleError, 3, "method.edit_budget 0.5", "1.4667")
+
+
+def test_a_clique_is_equal_already(run):
+    assert all(one.kept for one in run(CLIQUE).verdicts)
+
+
+def test_two_rows_of_one_node_name_both_and_not_the_node(run):
+    with pytest.raises(InputError) as error:
+        run(RING, nodes=people(lambda one: "xy"[one % 2]) + "n3,a,y\n")
+    refused(error, InputError, 2, "nodes.csv", "row 31", "row 4", "'node'")
+    assert "n3" not in str(error.value)
+
+
+def test_an_edge_to_an_unknown_node_names_its_line(run):
+    with pytest.raises(InputError) as error:
+        run(RING + "n3,nobody\n", nodes=people(lambda one: "xy"[one % 2]))
+    refused(error, InputError, 2, "edges.csv", "line 62", "'target'")
+    assert "nobody" not in str(error.value)
+
+
+def test_missing_attributes_are_a_value(run):
+    nodes = people(lambda one: "" if one % 3 else "xy"[one % 2])
+    result = run(RING, "method.l=2", nodes=nodes)
+    assert all(one.kept for one in result.verdicts)
+
+
+def test_one_sensitive_value_can_not_be_diverse(run):
+    with pytest.raises(InfeasibleError) as error:
+        run(RING, "method.l=2", nodes=people(lambda _: "x"))
+    refused(error, InfeasibleError, 3, "l_diversity", "'job'", "no l works")
+
+
+def test_k_of_1_is_refused(run):
+    with pytest.raises(SpecError) as error:
+        run(RING, "method.k=1")
+    refused(error, SpecError, 2, "method.k", "2 or more")
+
+
+def test_k_above_all_nodes_names_the_largest_that_works(run):
+    with pytest.raises(InfeasibleError) as error:
+        run(RING, "method.k=31")
+    refused(error, InfeasibleError, 3, "largest k that works is 30")
+
+
+def test_t_of_0_with_a_rare_value_names_what_works(run):
+    with pytest.raises(InfeasibleError) as error:
+        run(RING, "method.t=0", nodes=people(lambda one: "x" if one == 4 else "y"))
+    refused(error, InfeasibleError, 3, "t_closeness", "smallest t that works", "smallest k 30")
+
+
+def test_a_wrong_delimiter_names_the_first_line(run):
+    with pytest.raises(InputError) as error:
+        run(RING, 'input.graph.csv={delimiter: ";"}')
+    refused(error, InputError, 2, "edges.csv")
+
+
+def test_a_promise_that_needs_no_edit_is_no_release(run):
+    with pytest.raises(SpecError) as error:
+        run(RING, "method.knowledge=attributes", nodes=people(lambda one: "xy"[one % 2]))
+    refused(error, SpecError, 2, "unchanged_edges")
