@@ -11,13 +11,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from distanon.cli.failures import explained
-from distanon.cli.figures import figures_of, is_broken, print_figures, print_json, print_run
+from distanon.cli.figures import (
+    figures_of,
+    is_broken,
+    is_unverified,
+    print_figures,
+    print_json,
+    print_missing,
+    print_run,
+)
 from distanon.errors import ResumeError, SpecError
 
 if TYPE_CHECKING:
     from distanon.spec import JobSpec
 
 _BROKEN_PROMISE = 3
+_WHO_KNOWS = (
+    "which columns may an intruder know? Name them with --quasi-identifiers a,b, or give the job's "
+    "--spec or its run's --private"
+)
 
 app = typer.Typer(
     name="distanon",
@@ -199,7 +211,13 @@ def audit(
     ],
     original: Annotated[
         str | None,
-        typer.Option("--original", metavar="INPUT", help="The table that it was made from."),
+        typer.Option(
+            "--original",
+            metavar="INPUT",
+            help="The table that it was made from: with --private, where the run's input has "
+            "moved; with --also, to count people found in both. Alone it adds no figure, since "
+            "it does not say whose row is whose.",
+        ),
     ] = None,
     spec: Annotated[
         str | None, typer.Option("--spec", help="Take roles, promises and original from a spec.")
@@ -239,17 +257,18 @@ def audit(
 ) -> None:
     """Check a finished release from its files alone; it need not be made by distanon.
 
-    Exits with 3 when a promise that is stated (--promise, or in the spec) does not hold. What
-    can't be verified from these files is named.
+    A release of distanon states roles and promises in its release.json; of any other table name
+    the columns. Exits with 3 when a stated promise does not hold, when one of --promise can't be
+    verified from what is at hand, and when none of the others can: linkage and unchanged need a
+    run with `keep_mapping: true` and its --private prefix.
 
     Example: distanon audit release/ --quasi-identifiers age,zip --sensitive job
     --promise k_anonymity.k=5 --promise l_diversity.l=3
     """
-    if spec is None and quasi_identifiers is None and private is None:
-        raise SpecError(
-            "which columns may an intruder know? Name them with --quasi-identifiers a,b, or give "
-            "the job's --spec or its run's --private"
-        )
+    known = _named(quasi_identifiers, "--quasi-identifiers")
+    wanted = _named(sensitive, "--sensitive")
+    if wanted and not known and spec is None and private is None:
+        raise SpecError(_WHO_KNOWS)
     if spec is not None and (quasi_identifiers or sensitive):
         raise SpecError(
             "--spec says what the columns mean; leave out --quasi-identifiers and --sensitive"
@@ -269,8 +288,8 @@ def audit(
             spec=job_spec,
             private=prefix,
             also=also,
-            quasi_identifiers=_names(quasi_identifiers),
-            sensitive=_names(sensitive),
+            quasi_identifiers=known,
+            sensitive=wanted,
             promises=asked,
             progress=progress,
         )
@@ -278,12 +297,8 @@ def audit(
         print_json({"release": release, **figures_of(found)})
     else:
         print_figures(found, every=True)
-        if not any(each.name.startswith("identity.release") for each in found.measurements):
-            print(
-                "Not measured: linkage, stability and change. They need the originals and the "
-                "source of each row: --spec, or --private, of a run with `keep_mapping: true`."
-            )
-    if any(is_broken(verdict) for verdict in found.verdicts):
+        print_missing(found, has_original=original is not None)
+    if any(is_broken(verdict) for verdict in found.verdicts) or is_unverified(found, asked):
         raise typer.Exit(_BROKEN_PROMISE)
 
 
@@ -339,8 +354,16 @@ def _load(path: str, settings: list[str] | None, address: str | None = None) -> 
     return load(path, changes)
 
 
-def _names(text: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
+def _named(text: str | None, option: str) -> tuple[str, ...]:
+    """The columns that an option lists.
+
+    Raises:
+        SpecError: it is there and lists none, as an unset variable of the shell does.
+    """
+    names = tuple(name.strip() for name in (text or "").split(",") if name.strip())
+    if text is not None and not names:
+        raise SpecError(f"{option} names no column (is a variable of the shell unset?)")
+    return names
 
 
 def _is_spec(text: str) -> bool:

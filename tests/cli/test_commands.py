@@ -3,6 +3,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -249,11 +250,25 @@ def test_audit_takes_the_run_that_made_the_release_and_another_release(command, 
     assert call.kwargs["quasi_identifiers"] == ()
 
 
-def test_audit_without_columns_is_refused(command, job):
-    answer = command("audit", "release/")
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--quasi-identifiers", ""],
+        ["--quasi-identifiers", " , "],
+        ["--quasi-identifiers", "a", "--sensitive", ""],
+        ["--sensitive", "a"],
+    ],
+)
+def test_an_audit_without_columns_is_refused(command, job, options):
+    answer = command("audit", "release/", "--promise", "k_anonymity.k=5", *options)
     assert answer.exit_code == 2
-    assert "--quasi-identifiers" in answer.stderr
+    assert "--quasi-identifiers" in answer.stderr or "--sensitive names no column" in answer.stderr
     assert job.calls == []
+
+
+def test_an_audit_without_roles_leaves_them_to_the_release(command, job):
+    assert command("audit", "release/", "--quiet").exit_code == 0
+    assert job.calls[0].kwargs["quasi_identifiers"] == ()
 
 
 def test_audit_exits_with_3_when_a_promise_does_not_hold(command, job, broken):
@@ -263,14 +278,27 @@ def test_audit_exits_with_3_when_a_promise_does_not_hold(command, job, broken):
     assert "25 % of the records" in answer.stdout
 
 
-def test_audit_names_what_these_files_can_not_show(command, job, asserted):
+def test_audit_fails_closed_where_nothing_or_what_was_asked_can_not_be_verified(
+    command, job, asserted
+):
     job.answer = asserted
-    answer = command("audit", "release/", "--quasi-identifiers", "a", "--quiet")
-    assert answer.exit_code == 0
+    roles = ("--quasi-identifiers", "a", "--quiet")
+    answer = command("audit", "release/", *roles)
+    assert answer.exit_code == 3
     assert "needs the originals" in answer.stdout
     assert "no: " not in answer.stdout
     assert "some.other" in answer.stdout
-    assert "Not measured: linkage" in answer.stdout
+    told = " ".join(answer.stdout.split())
+    assert "Not verified: unchanged. Not measured: linkage, stability and change." in told
+    assert "That needs the originals and the source of each row" in told
+    assert "keep_mapping: true" in told
+    told = " ".join(command("audit", "release/", *roles, "--original", "t.csv").stdout.split())
+    assert "That needs beside the originals the source of each row" in told
+    kept = replace(asserted.verdicts[0], promise="k_anonymity", kept=True, verified_from="release")
+    asserted.verdicts.append(kept)
+    assert command("audit", "release/", *roles).exit_code == 0
+    asked = command("audit", "release/", *roles, "--promise", "unchanged.at_most=0")
+    assert asked.exit_code == 3
 
 
 def python(*arguments, **environment):
