@@ -296,6 +296,7 @@ def _crew(order: _Order, logbook: Logbook) -> Iterator[Crew]:
         return
     logbook.start("workers", 1)
     with open_crew(order.spec.runtime, logbook) as crew:
+        logbook.advance()
         yield crew
 
 
