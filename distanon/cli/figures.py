@@ -157,8 +157,10 @@ def print_figures(found: Figures, *, every: bool = False) -> None:
     table = Table("figure", "value", "95 %", "better", *(["note"] if every else []), title=title)
     for each in shown:
         goal = "" if each.goal == "none" else each.goal
-        label = phrase(each.name) or each.name
-        table.add_row(label, _value(each), _interval(each), goal, *([each.note] if every else []))
+        words = phrase(each.name)
+        label = each.name if every else words or each.name
+        notes = ["; ".join(filter(None, (words, each.note)))] if every else []
+        table.add_row(label, _value(each), _interval(each), goal, *notes)
     console.print(table)
 
 
