@@ -24,15 +24,18 @@ if TYPE_CHECKING:
     from distanon.methods.baselines.noise import Noise
     from distanon.methods.baselines.rbt import RBT
     from distanon.methods.dptpe import DPTPE
+    from distanon.methods.kmfc_gwo.method import KFCFA, KMFCGWO
     from distanon.spec import JobSpec
 
     __version__: str
 
-__all__ = ["DPTPE", "RBT", "JobSpec", "NeNDS", "Noise", "audit", "run"]
+__all__ = ["DPTPE", "KFCFA", "KMFCGWO", "RBT", "JobSpec", "NeNDS", "Noise", "audit", "run"]
 
 _PLACES = {
     "DPTPE": "distanon.methods.dptpe",
     "JobSpec": "distanon.spec",
+    "KFCFA": "distanon.methods.kmfc_gwo.method",
+    "KMFCGWO": "distanon.methods.kmfc_gwo.method",
     "NeNDS": "distanon.methods.baselines.nends",
     "Noise": "distanon.methods.baselines.noise",
     "RBT": "distanon.methods.baselines.rbt",

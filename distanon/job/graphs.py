@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias, cast
 
-import numpy as np
 import pyarrow as pa
 
 from distanon.data.evidence import Evidence
 from distanon.data.graph import Graph, GraphDataset
-from distanon.data.graph_evidence import GraphEvidence, Knowledge
+from distanon.data.graph_evidence import GraphEvidence
 from distanon.data.graph_release import GraphRelease, PublishedGraph, publishable_tables
 from distanon.data.graph_tables import remarks
 from distanon.data.hierarchy import Hierarchy
 from distanon.data.release import Release
-from distanon.data.schema import Schema
 from distanon.data.streams import Streams
 from distanon.data.supernode_evidence import SupernodeEvidence
 from distanon.data.table import Dataset
 from distanon.methods.base import Context, Method
+from distanon.methods.graphs_in_memory import evidence_of, knowledge_of
 from distanon.promises.base import Promise
 from distanon.spec import JobSpec
 from distanon.storage.graph_staging import StagedGraph
@@ -89,24 +88,7 @@ def evidence_in_memory(
 ) -> Evidence:
     """The same for a release that is not written, in the form in which it would be published."""
     published = publishable_tables(release, dataset.columns, streams)
-    if release.graph is None:
-        return _of_supernodes(published.tables, dataset, "the compared release")
-    nodes, edges = published.tables["nodes"], published.tables["edges"]
-    ends = [
-        edges.column(name).to_numpy() for name in (dataset.columns.source, dataset.columns.target)
-    ]
-    graph = Graph.from_pairs(nodes.num_rows, np.stack(ends, axis=1))
-    attributes = nodes.drop_columns([dataset.columns.node])
-    shown = StagedGraph(
-        graph,
-        attributes if attributes.num_columns else None,
-        published.schema if attributes.num_columns else Schema(()),
-        published.tables,
-        dataset.columns,
-        published.sources,
-        published.classes,
-    )
-    return _evidence(shown, graph, dataset, method)
+    return evidence_of(published, dataset, method)
 
 
 def _of_supernodes(
@@ -120,13 +102,10 @@ def _of_supernodes(
 def _evidence(
     shown: StagedGraph, graph: Graph, dataset: GraphDataset, method: Method
 ) -> GraphEvidence:
-    knowledge: Knowledge = getattr(method, "knowledge", "attributes+degree")
-    if getattr(method, "publish", "perturb") == "sample":
-        knowledge = "cluster"  # it is drawn from what is told of the clusters, and promises that
     return GraphEvidence.of(
         shown.node_dataset(),
         graph,
-        knowledge,
+        knowledge_of(method),
         original=dataset,
         sources=shown.sources,
         clusters=shown.classes,

@@ -186,3 +186,78 @@ class GraphMethod(Method):
         self, dataset: GraphDataset, promises: Mapping[str, Promise], context: Context
     ) -> GraphRelease:
         """As `Method.release`, of a graph."""
+
+    def anonymize(  # type: ignore[override]
+        self,
+        data: Any,
+        *,
+        quasi_identifiers: Sequence[str] = (),
+        sensitive: Sequence[str] = (),
+        insensitive: Sequence[str] = (),
+        identifiers: Sequence[str] = (),
+        types: Mapping[str, AttributeType | str] | None = None,
+        hierarchies: Mapping[str, Hierarchy | Sequence[Sequence[str]]] | None = None,
+        columns: Mapping[str, Mapping[str, Any]] | None = None,
+        confirm_unique: Sequence[str] = (),
+        source: str | None = None,
+        target: str | None = None,
+        node: str | None = None,
+        directed: Literal["ignore"] | None = None,
+        undeclared: Literal["refuse", "drop"] = "refuse",
+        promises: Mapping[str, Promise | Mapping[str, Any] | None] | None = None,
+        seed: int | None = None,
+        workers: int | None = None,
+    ) -> GraphRelease:
+        """Makes a release of a graph in memory and checks its promises.
+
+        Args:
+            data: a `networkx.Graph`, or a pair (edges, nodes) of pandas data frames or Arrow
+                tables; nodes may be None.
+            quasi_identifiers: attributes of the nodes that an intruder may know.
+            sensitive: attributes that an intruder wants to learn.
+            insensitive: attributes that are kept as they are.
+            identifiers: attributes that are dropped; node ids always are.
+            types: as in `Method.anonymize`, like what is not said here.
+            hierarchies: likewise.
+            columns: likewise.
+            confirm_unique: likewise.
+            source: column of the edges with one end; None: "source", or the first of two.
+            target: column with the other end; None: "target", or the second of two.
+            node: column of the nodes with their ids; None: "node" or "id".
+            directed: "ignore" takes a directed graph as undirected.
+            undeclared: "drop" leaves out attributes of edges and of the graph itself.
+            promises: likewise.
+            seed: likewise.
+            workers: likewise.
+
+        Returns:
+            The release; its `data` is of the kind that was put in, with new node ids 0 … n-1.
+            Supernodes are a pair (edges, nodes).
+
+        Raises:
+            InputError: the graph or the roles can't be used as they are.
+            SpecError: the method can't keep a promise of this name, or use these attributes.
+            InfeasibleError: the promises can't be kept on this graph.
+            PromiseBrokenError: the release does not keep a promise.
+        """
+        from distanon.methods.graphs_in_memory import GraphNames, anonymize
+        from distanon.methods.in_memory import Request
+
+        roles = {
+            Role.QUASI_IDENTIFIER: quasi_identifiers,
+            Role.SENSITIVE: sensitive,
+            Role.INSENSITIVE: insensitive,
+            Role.IDENTIFIER: identifiers,
+        }
+        request = Request(
+            roles,
+            types or {},
+            hierarchies or {},
+            promises or {},
+            seed,
+            workers,
+            columns or {},
+            confirm_unique,
+        )
+        names = GraphNames(source, target, node, directed, undeclared)
+        return anonymize(self, data, names, request)

@@ -32,7 +32,7 @@ from distanon.methods.base import Context, Method
 from distanon.promises.base import Promise
 from distanon.runtime.crew import Crew, SerialCrew
 
-_BLOCKS_PER_WORKER = 4
+BLOCKS_PER_WORKER = 4
 _PACKAGE = str(Path(__file__).parents[1])
 
 
@@ -50,7 +50,7 @@ class Request:
     confirm_unique: Sequence[str] = ()
 
 
-class _Warnings:
+class Warnings:
     """Progress of a call from Python: what the user must see is a warning."""
 
     def start(self, phase: str, total: int) -> None:
@@ -71,31 +71,31 @@ class _Warnings:
 def anonymize(method: Method, data: Any, request: Request) -> Release:
     """As `Method.anonymize`."""
     source, table = name_of(data), read_frame(data)
-    workers = _workers(request.workers)
-    streams = Streams(_seed(request.seed))
-    promises = _promises(method, request.promises)
-    pieces = cut(table, workers * _BLOCKS_PER_WORKER)
-    dataset = Dataset(_schema(table, request, source), pieces, source)
+    workers = workers_of(request.workers)
+    streams = Streams(seed_of(request.seed))
+    promises = promises_of(method, request.promises)
+    pieces = cut(table, workers * BLOCKS_PER_WORKER)
+    dataset = Dataset(schema_of(table, request, source), pieces, source)
     dataset = replace(dataset, domain=scan(dataset))
     refuse_unique(dataset, request.confirm_unique, "confirm_unique")
-    _check_promises(method, promises, dataset.schema)
+    check_promises(method, promises, dataset.schema)
     method.check(dataset, promises)
-    progress = _Warnings()
+    progress = Warnings()
     for guess in risky_guesses(dataset):
         progress.note(guess)
-    with _crew(workers, progress) as crew:
-        blocks = workers * _BLOCKS_PER_WORKER
+    with crew_of(workers, progress) as crew:
+        blocks = workers * BLOCKS_PER_WORKER
         context = Context(crew, MemoryScratch(), streams, progress, blocks)
         release = method.release(dataset, promises, context)
         whole = pa.concat_tables([piece.read() for piece in release.pieces])
         published, sources = sort_for_release(whole)
         schema = publishable_schema(release.schema)
         released = Dataset(schema, (MemoryPartition(published),), "the release")
-        _verify(promises, Evidence(released, dataset, sources), crew)
+        verify_release(promises, Evidence(released, dataset, sources), crew)
     return replace(release, data=write_frame(published, data))
 
 
-def _schema(table: pa.Table, request: Request, source: str) -> Schema:
+def schema_of(table: pa.Table, request: Request, source: str) -> Schema:
     """The columns with their roles.
 
     Raises:
@@ -179,7 +179,7 @@ def _order(column: pa.ChunkedArray) -> tuple[Any, ...] | None:
     return tuple(values.to_pylist())
 
 
-def _promises(
+def promises_of(
     method: Method, asked: Mapping[str, Promise | Mapping[str, Any] | None]
 ) -> dict[str, Promise]:
     """The method's default promises with what was asked beside or instead.
@@ -202,7 +202,7 @@ def _promises(
     return promises
 
 
-def _check_promises(method: Method, promises: Mapping[str, Promise], schema: Schema) -> None:
+def check_promises(method: Method, promises: Mapping[str, Promise], schema: Schema) -> None:
     """Refuses what can't be kept on these columns, before any work."""
     faults = [fault for promise in promises.values() for fault in promise.faults(schema)]
     if not method.keeps_bounds:
@@ -215,7 +215,7 @@ def _check_promises(method: Method, promises: Mapping[str, Promise], schema: Sch
         raise SpecError(*faults)
 
 
-def _verify(promises: Mapping[str, Promise], evidence: Evidence, crew: Crew) -> None:
+def verify_release(promises: Mapping[str, Promise], evidence: Evidence, crew: Crew) -> None:
     """Refuses a release that does not keep its promises."""
     from distanon.promises.gate import verify
     from distanon.promises.wording import refusal
@@ -225,7 +225,12 @@ def _verify(promises: Mapping[str, Promise], evidence: Evidence, crew: Crew) -> 
         raise PromiseBrokenError(f"no release was made: it would break its promises\n{told}")
 
 
-def _seed(seed: int | None) -> int:
+def seed_of(seed: int | None) -> int:
+    """The seed that was asked for, or a secret one.
+
+    Raises:
+        SpecError: no such number.
+    """
     if seed is None:
         return secrets.randbits(128)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
@@ -233,7 +238,12 @@ def _seed(seed: int | None) -> int:
     return seed
 
 
-def _workers(workers: int | None) -> int:
+def workers_of(workers: int | None) -> int:
+    """How many were asked for.
+
+    Raises:
+        SpecError: no such number.
+    """
     if workers is None:
         return 1
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
@@ -242,7 +252,7 @@ def _workers(workers: int | None) -> int:
 
 
 @contextlib.contextmanager
-def _crew(workers: int, progress: _Warnings) -> Iterator[Crew]:
+def crew_of(workers: int, progress: Warnings) -> Iterator[Crew]:
     """This process, or Ray workers."""
     if workers == 1:
         yield SerialCrew(progress)

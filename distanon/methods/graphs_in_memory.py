@@ -1,0 +1,130 @@
+"""A release of a graph in memory: what `GraphMethod.anonymize` does around `release`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+
+from distanon.data.domain import scan
+from distanon.data.evidence import Evidence
+from distanon.data.graph import Graph, GraphDataset
+from distanon.data.graph_evidence import GraphEvidence, Knowledge
+from distanon.data.graph_frames import read_graph, write_graph
+from distanon.data.graph_release import GraphRelease, PublishedGraph, publishable_tables
+from distanon.data.graph_tables import GraphTables, assemble, check_usable, remarks
+from distanon.data.schema import Schema
+from distanon.data.streams import Streams
+from distanon.data.supernode_evidence import SupernodeEvidence
+from distanon.data.table import MemoryScratch
+from distanon.data.uniqueness import refuse_unique
+from distanon.methods.base import Context, GraphMethod
+from distanon.methods.in_memory import (
+    BLOCKS_PER_WORKER,
+    Request,
+    Warnings,
+    check_promises,
+    crew_of,
+    promises_of,
+    schema_of,
+    seed_of,
+    verify_release,
+    workers_of,
+)
+
+_SOURCE = "the release"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphNames:
+    """The arguments of `GraphMethod.anonymize` that say how the graph is read."""
+
+    source: str | None = None
+    target: str | None = None
+    node: str | None = None
+    directed: Literal["ignore"] | None = None
+    undeclared: Literal["refuse", "drop"] = "refuse"
+
+
+def anonymize(method: GraphMethod, data: Any, names: GraphNames, request: Request) -> GraphRelease:
+    """As `GraphMethod.anonymize`."""
+    tables = read_graph(data, source=names.source, target=names.target, node=names.node)
+    check_usable(tables, directed=names.directed == "ignore", undeclared=names.undeclared)
+    workers = workers_of(request.workers)
+    streams = Streams(seed_of(request.seed))
+    promises = promises_of(method, request.promises)
+    dataset = assemble(tables, _schema(tables, request), undeclared=names.undeclared)
+    if dataset.nodes is not None:
+        whole = dataset.node_dataset()
+        refuse_unique(replace(whole, domain=scan(whole)), request.confirm_unique, "confirm_unique")
+    check_promises(method, promises, dataset.schema)
+    method.check(dataset, promises)
+    progress = Warnings()
+    for remark in remarks(dataset)[1:]:  # the first tells the size
+        progress.note(remark)
+    with crew_of(workers, progress) as crew:
+        blocks = workers * BLOCKS_PER_WORKER
+        context = Context(crew, MemoryScratch(), streams, progress, blocks)
+        release = method.release(dataset, promises, context)
+        published = publishable_tables(release, dataset.columns, streams)
+        verify_release(promises, evidence_of(published, dataset, method), crew)
+    return replace(
+        release,
+        sources=published.sources,
+        classes=published.classes,
+        data=write_graph(published, data),
+    )
+
+
+def evidence_of(published: PublishedGraph, dataset: GraphDataset, method: Any) -> Evidence:
+    """A release that is not written, in the form in which it would be published, as evidence.
+
+    Args:
+        published: the release.
+        dataset: what it was made from.
+        method: that made it.
+
+    Returns:
+        Evidence on a graph, or on supernodes, which are judged as the people they stand for.
+    """
+    tables, columns = published.tables, dataset.columns
+    if "supernodes" in tables:
+        return SupernodeEvidence.of(
+            tables["supernodes"], tables["superedges"], columns, dataset.schema, source=_SOURCE
+        )
+    nodes, edges = tables["nodes"], tables["edges"]
+    ends = [edges.column(name).to_numpy() for name in (columns.source, columns.target)]
+    graph = Graph.from_pairs(nodes.num_rows, np.stack(ends, axis=1))
+    attributes = nodes.drop_columns([columns.node])
+    has_attributes = attributes.num_columns > 0
+    whole = GraphDataset(
+        graph,
+        attributes if has_attributes else None,
+        published.schema if has_attributes else Schema(()),
+        columns,
+        pa.array(np.arange(graph.nodes)),
+        _SOURCE,
+    )
+    return GraphEvidence.of(
+        whole.node_dataset(),
+        graph,
+        knowledge_of(method),
+        original=dataset,
+        sources=published.sources,
+        clusters=published.classes,
+    )
+
+
+def knowledge_of(method: Any) -> Knowledge:
+    """Against whom a method promises k."""
+    if getattr(method, "publish", "perturb") == "sample":
+        return "cluster"  # it is drawn from what is told of the clusters, and promises that
+    known: Knowledge = getattr(method, "knowledge", "attributes+degree")
+    return known
+
+
+def _schema(tables: GraphTables, request: Request) -> Schema:
+    table = pa.table({}) if tables.attributes is None else tables.attributes
+    return schema_of(table, request, "the nodes")
