@@ -48,6 +48,34 @@ def medians_cost(degrees: Integers, groups: Integers) -> int:
     return int(np.abs(degrees[order] - np.repeat(median, sizes)).sum())
 
 
+def evened(level: Integers, group_of: Integers, degrees: Integers) -> Integers:
+    """The degrees of groups, changed so that a graph can have them: their sum is even.
+
+    Args:
+        level: int64, shape (g,): the degree that each group is to have, 0 … n − 1.
+        group_of: int64, shape (n,).
+        degrees: int64, shape (n,): what nodes have.
+
+    Returns:
+        int64, shape (g,). Where the sum over all nodes would be odd, the group of odd size in
+        which that costs least gets one more or one less.
+    """
+    sizes = np.bincount(group_of, minlength=len(level))
+    level = level.copy()
+    if int((level * sizes).sum()) % 2 == 0:
+        return level
+    wanted = level[group_of]
+    above = np.bincount(group_of, weights=degrees > wanted, minlength=len(level))
+    below = np.bincount(group_of, weights=degrees < wanted, minlength=len(level))
+    up, down = sizes - 2 * above, sizes - 2 * below
+    up = np.where((sizes % 2 == 1) & (level < len(degrees) - 1), up, np.inf)
+    down = np.where((sizes % 2 == 1) & (level > 0), down, np.inf)
+    if min(up.min(), down.min()) < np.inf:
+        step = 1 if up.min() <= down.min() else -1
+        level[int(np.argmin(up if step == 1 else down))] += step
+    return level
+
+
 @njit(cache=True, nogil=True)
 def _cut(degrees: Integers, least: int) -> Integers:
     """The group of each of the ascending degrees."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from distanon.methods.base import Method
+from distanon.methods.baselines.degree_anonymization import DegreeAnonymization
 from distanon.methods.baselines.nends import NeNDS
 from distanon.methods.baselines.noise import Noise
 from distanon.methods.baselines.random_edits import RandomEdits
@@ -21,6 +22,7 @@ METHODS: MappingProxyType[str, type[Method]] = MappingProxyType(
         "kmfc_gwo": KMFCGWO,
         "kfcfa": KFCFA,
         "random_edits": RandomEdits,
+        "degree_anonymization": DegreeAnonymization,
     }
 )
 """Every method by its name in the spec."""

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from distanon.kernels.degree_groups import grouped_by_degree, medians_cost
+from distanon.kernels.degree_groups import evened, grouped_by_degree, medians_cost
 
 
 def cheapest(degrees, least):
@@ -53,3 +53,16 @@ def test_equal_degrees_cost_nothing():
     degrees = np.full(7, 4)
     groups = grouped_by_degree(degrees, np.zeros(7, np.int64), 2)
     assert medians_cost(degrees, groups) == 0
+
+
+def test_degrees_are_made_even_where_that_costs_least():
+    groups = np.array([0, 0, 0, 1, 1, 1, 2, 2])
+    degrees = np.array([1, 1, 1, 3, 4, 4, 7, 7])
+    assert evened(np.array([1, 4, 7]), groups, degrees).tolist() == [1, 3, 7]
+    assert evened(np.array([1, 3, 7]), groups, degrees).tolist() == [1, 3, 7]
+
+
+def test_degrees_stay_between_none_and_all_others_when_made_even():
+    assert evened(np.array([4, 0]), np.array([0, 0, 0, 0, 1]), np.arange(5)).tolist() == [4, 0]
+    assert evened(np.array([1]), np.zeros(3, np.int64), np.array([2, 2, 2])).tolist() == [2]
+    assert evened(np.array([1]), np.zeros(3, np.int64), np.array([0, 0, 0])).tolist() == [0]

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from distanon.kernels.degree_groups import grouped_by_degree
+from distanon.kernels.degree_groups import evened, grouped_by_degree
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -55,19 +55,7 @@ class DegreeGroups:
             in which that costs least gets one more or one less.
         """
         level: Integers = self.options[np.arange(len(self.sizes)), choices]
-        if int((level * self.sizes).sum()) % 2 == 0:
-            return level
-        wanted = level[self.group_of]
-        above = np.bincount(self.group_of, weights=degrees > wanted, minlength=len(level))
-        below = np.bincount(self.group_of, weights=degrees < wanted, minlength=len(level))
-        up, down = self.sizes - 2 * above, self.sizes - 2 * below
-        most = len(degrees) - 1
-        up = np.where((self.sizes % 2 == 1) & (level < most), up, np.inf)
-        down = np.where((self.sizes % 2 == 1) & (level > 0), down, np.inf)
-        if min(up.min(), down.min()) < np.inf:
-            step = 1 if up.min() <= down.min() else -1
-            level[int(np.argmin(up if step == 1 else down))] += step
-        return level
+        return evened(level, self.group_of, degrees)
 
 
 def classes_of(values: Floats) -> Integers:
