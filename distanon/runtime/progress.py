@@ -140,9 +140,14 @@ class Lines(Shown):
         """Says the phase and its size, unless it is over in a moment."""
         self._spoke = self.began
         line = f"{self.phase}: {self.total} to do" if self.total else self.phase
-        self._opening = threading.Timer(_MOMENT_S, self.note, (line,))
+        self._opening = threading.Timer(_MOMENT_S, self._announce, (line,))
         self._opening.daemon = True
         self._opening.start()
+
+    def _announce(self, line: str) -> None:
+        """The line of a phase that takes longer, unless the display was left meanwhile."""
+        if self.phase and not self._stream.closed:
+            self.note(line)
 
     def moved(self) -> None:
         """Says how far the phase is and how long it will take, now and then."""

@@ -75,6 +75,17 @@ def test_a_phase_of_a_moment_is_one_line():
     assert [line.partition(":")[0] for line in stream.getvalue().splitlines()] == ["one", "two"]
 
 
+def test_a_display_that_was_left_open_says_nothing_to_a_closed_stream(monkeypatch):
+    failed = []
+    monkeypatch.setattr(progress_module.threading, "excepthook", failed.append)
+    monkeypatch.setattr(progress_module, "_MOMENT_S", 0.02)
+    stream = io.StringIO()
+    Lines(stream).start("a", 1)
+    stream.close()
+    time.sleep(0.1)
+    assert failed == []
+
+
 def test_a_phase_without_a_name_says_nothing():
     stream = io.StringIO()
     with Lines(stream) as progress:
