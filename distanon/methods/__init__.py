@@ -10,6 +10,7 @@ from distanon.methods.baselines.nends import NeNDS
 from distanon.methods.baselines.noise import Noise
 from distanon.methods.baselines.random_edits import RandomEdits
 from distanon.methods.baselines.rbt import RBT
+from distanon.methods.baselines.sangreea import SaNGreeA
 from distanon.methods.dptpe import DPTPE
 from distanon.methods.kmfc_gwo.method import KFCFA, KMFCGWO
 
@@ -23,6 +24,7 @@ METHODS: MappingProxyType[str, type[Method]] = MappingProxyType(
         "kfcfa": KFCFA,
         "random_edits": RandomEdits,
         "degree_anonymization": DegreeAnonymization,
+        "sangreea": SaNGreeA,
     }
 )
 """Every method by its name in the spec."""
