@@ -21,6 +21,7 @@ from distanon.data.schema import Attribute, Role, Schema, infer_type
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset, MemoryPartition
 from distanon.errors import InputError, SpecError
+from distanon.job.graph_audit import graph_evidence, refuse_graph
 from distanon.job.inputs import hold_out, open_inputs, place_of, schema_of
 from distanon.job.journal import Journal, by_prefix_alone
 from distanon.job.stated import stated_by
@@ -117,6 +118,10 @@ def audit(
     run = None if private is None else _asked_run(private, spec, release)
     if run is not None and not quasi_identifiers:
         spec = spec or run.spec
+    if spec is not None and spec.input.graph is not None:
+        _refuse_beside_graph(original, also, *quasi_identifiers, *sensitive)
+        return _of_graph(release, spec, run, own, progress)
+    refuse_graph(release, StorageSettings() if spec is None else spec.storage)
     stated = None
     if spec is None and not quasi_identifiers and not sensitive:
         stated = stated_by(release, StorageSettings())
@@ -141,14 +146,51 @@ def audit(
         evidence = replace(evidence, original=_alike(original, evidence, storage))
     if run is not None:
         evidence = _with_mapping(evidence, run)
+    return _judged(evidence, asked | own, progress, also, storage)
+
+
+def _judged(
+    evidence: Evidence,
+    asked: dict[str, Promise | None],
+    progress: Progress | None,
+    also: Any,
+    storage: StorageSettings,
+) -> Findings:
+    """Verdicts and figures of what the files show."""
     crew, streams = SerialCrew(progress or Silent()), Streams(_AUDIT_SEED)
-    wanted = {name: promise for name, promise in (asked | own).items() if promise is not None}
+    wanted = {name: promise for name, promise in asked.items() if promise is not None}
     verdicts = auditing.verify(wanted, evidence, crew)
     figures = auditing.measure(evidence, Thoroughness(), crew, streams, _BLOCKS)
     if also is not None:
         other = evidence.beside(_alike(also, evidence, storage), None)
         figures += auditing.compose(evidence, other, crew, streams, _BLOCKS)
     return Findings(verdicts, figures)
+
+
+def _refuse_beside_graph(*given: Any) -> None:
+    if any(one is not None for one in given):
+        raise SpecError("audit: of a graph it takes the spec, the private prefix and promises")
+
+
+def _of_graph(
+    release: Any,
+    spec: JobSpec,
+    run: _Run | None,
+    own: dict[str, Promise | None],
+    progress: Progress | None,
+) -> Findings:
+    """The audit of a graph by its job's spec, beside the original where the mapping was kept."""
+    if run is None:
+        found = _run_at(spec.private_prefix(), spec.storage)
+        run = found if found is not None and _is_at(found.output, release) else None
+    original, sources = None, None
+    if run is not None:
+        given = open_inputs(run.spec, Streams(run.seed)).dataset
+        if isinstance(given, GraphDataset):
+            original, sources = given, run.sources
+    evidence = graph_evidence(release, spec, original, sources)
+    asked = dict(spec.effective_promises()[0]) | own
+    return _judged(evidence, asked, progress, None, spec.storage)
 
 
 def _refuse_texts(**named: Sequence[str]) -> None:
