@@ -106,6 +106,7 @@ def github(iterations: int, folder: Path) -> list[Row]:
     return [
         at_least(f"{name}: all promises verified", float(done.kept), 1.0),
         at_most(f"{name}: minutes to _SUCCESS", done.seconds / 60, 15.0),
+        shown(f"{name}: CPU s of all processes", done.cpu),
         at_most(f"{name}: peak memory of all processes, GB", done.peak / GIGA, 8.0),
         shown(f"{name}: IL_G", done.facts["IL_G"]),
         shown(f"{name}: IL_G / lower bound", done.facts["edits_over_bound"] or 0.0),
@@ -128,16 +129,17 @@ def growth(sheet: Sheet, sizes: Sequence[int], wolves: int, iterations: int, roo
         done = generated(nodes, wolves, iterations, room / str(nodes))
         name = f"generated, {nodes:,} nodes, {nodes * DEGREE // 2:,} edges, {settings}"
         clusters, wolf = (done.phases.get(key, 0.0) for key in ("fuzzy clusters", "wolves"))
-        table.append((done.seconds, clusters, wolf, float(done.peak)))
+        table.append((done.seconds, done.cpu, clusters, wolf, float(done.peak)))
         sheet.add(
             at_least(f"{name}: all promises verified", float(done.kept), 1.0),
             shown(f"{name}: seconds to _SUCCESS", done.seconds),
+            shown(f"{name}: CPU s of all processes", done.cpu),
             *_phases(name, done),
             shown(f"{name}: peak memory, GB", done.peak / GIGA),
             shown(f"{name}: IL_G / lower bound", done.facts["edits_over_bound"] or 0.0),
         )
     columns = np.log(np.maximum(np.array(table), 1e-3))
-    named = ("seconds to _SUCCESS", "clusters", "wolves", "peak memory")
+    named = ("seconds to _SUCCESS", "CPU seconds", "clusters", "wolves", "peak memory")
     for name, column in zip(named, columns.T, strict=True):
         slope = np.polyfit(np.log(np.array(sizes)), column, 1)[0]
         sheet.add(shown(f"exponent of N: {name}", float(slope)))

@@ -30,6 +30,7 @@ class Finished:
     Attributes:
         seconds: from its start to `_SUCCESS`.
         phases: seconds of each phase.
+        cpu: CPU seconds of all its processes, those after `_SUCCESS` included.
         peak: bytes that all its processes held together at the highest point.
         facts: private facts of the release, from the method.
         counts: public ones.
@@ -39,6 +40,7 @@ class Finished:
 
     seconds: float
     phases: Mapping[str, float]
+    cpu: float
     peak: int
     facts: Mapping[str, Any]
     counts: Mapping[str, int]
@@ -89,7 +91,7 @@ def run(spec: Mapping[str, Any], folder: Path) -> Finished:
         "PYTHONPATH": str(ROOT),
     }
     command = [sys.executable, "-m", "distanon", "run", "job.yaml", "--overwrite", "--quiet"]
-    with (folder / "log").open("w") as log, _Memory(mark) as memory:
+    with (folder / "log").open("w") as log, _Watch(mark) as watch:
         done = subprocess.run(
             command, cwd=folder, env=environment, stdout=log, stderr=log, check=False
         )
@@ -99,7 +101,8 @@ def run(spec: Mapping[str, Any], folder: Path) -> Finished:
     return Finished(
         facts["seconds_to_success"],
         facts["seconds"],
-        memory.peak,
+        watch.cpu,
+        watch.peak,
         facts["release"]["private"],
         facts["release"]["counts"],
         *_judged(folder / "private"),
@@ -115,14 +118,15 @@ def _judged(private: Path) -> tuple[bool, dict[str, float]]:
     return all(verdict.kept for verdict in result.verdicts), figures
 
 
-class _Memory:
-    """Watches the memory of all processes that inherit a mark in their environment.
+class _Watch:
+    """Watches the memory and CPU time of all processes that inherit a mark in their environment.
 
     Shared pages are counted once (PSS), whoever of them maps them.
     """
 
     def __init__(self, mark: str) -> None:
         self.peak = 0
+        self._spent: dict[Path, float] = {}
         self._mark = f"{_MARK}={mark}".encode()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -135,6 +139,11 @@ class _Memory:
         self._over.set()
         self._thread.join()
 
+    @property
+    def cpu(self) -> float:
+        """CPU seconds of all of them, as they were last seen."""
+        return sum(self._spent.values())
+
     def _watch(self) -> None:
         while not self._over.wait(_EVERY_S):
             self.peak = max(self.peak, sum(map(self._bytes, Path("/proc").glob("[0-9]*"))))
@@ -143,6 +152,8 @@ class _Memory:
         with contextlib.suppress(OSError):  # it ended, or is another user's
             if self._mark not in (process / "environ").read_bytes():
                 return 0
+            times = (process / "stat").read_text().rpartition(")")[2].split()[11:13]
+            self._spent[process] = sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
             for line in (process / "smaps_rollup").read_text().splitlines():
                 if line.startswith("Pss:"):
                     return int(line.split()[1]) * 1024
