@@ -290,6 +290,8 @@ def _without_nan(value: Any) -> Any:
 def _value(measurement: Measurement) -> str:
     if math.isnan(measurement.value):
         return f"not measured: {measurement.note}" if measurement.note else "not measured"
+    if measurement.unit == "edges" and measurement.value.is_integer():
+        return f"{measurement.value:,.0f}"
     return f"{measurement.value:.3f}"
 
 
