@@ -55,7 +55,7 @@ def render(summary: Summary, *, public: bool) -> str:
         lstrip_blocks=True,
     )
     digits = 2 if public else 3
-    environment.filters["figure"] = lambda value: _figure(value, digits)
+    environment.filters["figure"] = lambda value, unit="": _figure(value, digits, unit)
     environment.filters["words"] = lambda name: str(name).replace("_", " ")
     environment.filters["settings"] = in_words
     environment.filters["phrase"] = lambda measurement: phrase(measurement.name)
@@ -202,7 +202,10 @@ def _key_figures(summary: Summary, digits: int) -> list[tuple[str, str, str]]:
     return shown
 
 
-def _figure(value: Any, digits: int) -> str:
+def _figure(value: Any, digits: int, unit: str = "") -> str:
+    """A number as it is read; what counts things (unit "1") without digits that say nothing."""
+    if unit == "1" and isinstance(value, float) and value.is_integer():
+        value = int(value)
     if value is None:
         return "–"
     if isinstance(value, bool):

@@ -260,3 +260,15 @@ def test_a_browser_draws_every_chart_and_table_inside_the_page(summary, tmp_path
         check=True,
     ).stdout
     assert "<title>charts 5 inside true overflow false wide 0</title>" in dom
+
+
+def test_counts_have_no_digits_and_shares_do(summary):
+    figures = {
+        "reached.degree.k": measured("reached.degree.k", 10.0, unit="1"),
+        "classes.unique_rows": measured("classes.unique_rows", 1.0),
+    }
+    fields = {name: getattr(summary, name) for name in summary.__slots__}
+    page = render(Summary(**fields | {"subjects": [Subject("kmfc_gwo", figures)]}), public=False)
+    cells = re.findall(r'<td class="n">([^<]*)</td>', page)
+    assert "10" in cells
+    assert "1.000" in cells
