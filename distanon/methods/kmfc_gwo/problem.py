@@ -26,6 +26,7 @@ Constraints = Literal["rules", "penalty"]
 
 _PENALTY = 10.0  # of one violation, beside an objective of about 1
 _MOST_FINISHED = 400  # units that are settled pair by pair; more are left as a violation
+_COMPARED = 1 << 20  # comparisons of pairs that are made at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -273,8 +274,13 @@ def _judged(
 
 
 def _among(pairs: Integers, others: Integers, degrees: Integers) -> NDArray[np.bool_]:
+    """Which pairs stand among the others; a solution has few of these, so nothing is hashed."""
     n = len(degrees)
-    return np.isin(pairs[:, 0] * n + pairs[:, 1], others[:, 0] * n + others[:, 1])
+    wanted, known = (ends[:, 0] * n + ends[:, 1] for ends in (pairs, others))
+    if len(wanted) * len(known) > _COMPARED:
+        return np.isin(wanted, known)
+    found: NDArray[np.bool_] = (wanted[:, None] == known).any(axis=1)
+    return found
 
 
 def edited_pairs(problem: Problem, individual: Individual) -> tuple[Integers, Integers]:
