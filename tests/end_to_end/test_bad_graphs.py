@@ -139,3 +139,19 @@ def test_a_promise_that_needs_no_edit_is_no_release(run):
     with pytest.raises(SpecError) as error:
         run(RING, "method.knowledge=attributes", nodes=people(lambda one: "xy"[one % 2]))
     refused(error, SpecError, 2, "unchanged_edges")
+
+
+def test_missing_attributes_are_an_error_where_the_spec_says_so(run):
+    nodes = people(lambda one: "" if one in (4, 9) else "xy"[one % 2])
+    with pytest.raises(InputError) as error:
+        run(RING, "input.graph.missing=error", nodes=nodes)
+    refused(error, InputError, 2, "'job'", "2 missing values", "row 5", "own_category")
+
+
+def test_an_insensitive_attribute_that_names_people_is_refused(run):
+    nodes = people(lambda one: f"work of {one}")
+    roles = "input.graph.columns={town: quasi_identifier, job: insensitive}"
+    with pytest.raises(InputError) as error:
+        run(RING, roles, nodes=nodes)
+    refused(error, InputError, 2, "'job'", "names people", "input.graph.confirm_unique")
+    run(RING, roles, "input.graph.confirm_unique=[job]", nodes=nodes)
