@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias, cast
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from distanon.data.evidence import Evidence
 from distanon.data.graph import Graph, GraphDataset
@@ -15,12 +13,12 @@ from distanon.data.graph_evidence import GraphEvidence
 from distanon.data.graph_release import GraphRelease, PublishedGraph, publishable_tables
 from distanon.data.graph_tables import remarks
 from distanon.data.hierarchy import Hierarchy
+from distanon.data.missing import refuse_missing
 from distanon.data.release import Release
 from distanon.data.streams import Streams
 from distanon.data.supernode_evidence import SupernodeEvidence
 from distanon.data.table import Dataset
 from distanon.data.uniqueness import refuse_unique
-from distanon.errors import InputError
 from distanon.methods.base import Context, Method
 from distanon.methods.graphs_in_memory import evidence_of, knowledge_of
 from distanon.promises.base import Promise
@@ -68,27 +66,10 @@ def open_graph_dataset(spec: JobSpec) -> tuple[GraphDataset, tuple[str, ...], st
     dataset = opened.dataset(wanted.schema_for(opened, hierarchies))
     nodes = dataset.node_dataset()
     if wanted.missing == "error":
-        _refuse_missing(nodes)
+        place = f"{nodes.source}, nodes"
+        refuse_missing(nodes, lambda node: (place, node + 1), "input.graph.missing")
     refuse_unique(nodes, wanted.confirm_unique, "input.graph.confirm_unique")
     return dataset, (*opened.notes, *remarks(dataset)), opened.fingerprint
-
-
-def _refuse_missing(nodes: Dataset) -> None:
-    """Refuses nodes that lack an attribute, where the spec asks for it."""
-    table = nodes.read()
-    faults = []
-    for attribute in (*nodes.schema.quasi_identifiers, *nodes.schema.sensitive):
-        column = table.column(attribute.name)
-        rows = np.flatnonzero(pc.is_null(column, nan_is_null=True).to_numpy(zero_copy_only=False))
-        if len(rows):
-            faults.append(
-                f"{nodes.source}: column {attribute.name!r}: {len(rows)} missing values, the first "
-                f"in row {rows[0] + 1} of the nodes"
-            )
-    if faults:
-        raise InputError(
-            "\n".join([*faults, "fill them, or set input.graph.missing: own_category"])
-        )
 
 
 def published_form(release: Made, dataset: Data, streams: Streams) -> Release | PublishedGraph:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from distanon.data import builtin, codes
 from distanon.data.domain import scan
 from distanon.data.graph import GraphDataset
 from distanon.data.guesses import risky_guesses
 from distanon.data.hierarchy import Hierarchy
+from distanon.data.missing import refuse_missing
 from distanon.data.schema import Attribute, AttributeType, Schema
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset
@@ -25,6 +25,8 @@ from distanon.spec.places import BUILTIN
 from distanon.spec.table_input import ControlFraction, TableInput
 from distanon.storage.store import StorageSettings
 from distanon.storage.tables import OpenedTable, open_table, read_rows
+
+_MISSING = "input.table.missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,8 @@ def open_inputs(spec: JobSpec, streams: Streams) -> Inputs:
     # Before any record is held out, since faults name rows of the files.
     domain = scan(whole, opened.locate if len(opened.parts) > 1 else None)
     whole = replace(whole, domain=domain)
-    _refuse_missing(whole, wanted, opened)
+    if wanted.missing == "error":
+        refuse_missing(whole, opened.locate, _MISSING)
     dataset, control = _hold_out(whole, wanted, spec, streams)
     dataset = replace(dataset, domain=scan(dataset))
     refuse_unique(dataset, wanted.confirm_unique, "input.table.confirm_unique")
@@ -142,7 +145,8 @@ def _control_file(
     control = Dataset(schema, opened.partitions, path)
     domain = scan(control, opened.locate if len(opened.parts) > 1 else None)
     control = replace(control, domain=domain)
-    _refuse_missing(control, wanted, opened)
+    if wanted.missing == "error":
+        refuse_missing(control, opened.locate, _MISSING)
     return control
 
 
@@ -155,30 +159,6 @@ def _compares(ours: Attribute, theirs: Attribute) -> bool:
         codes.is_text(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)
         for kind in kinds
     )
-
-
-def _refuse_missing(dataset: Dataset, wanted: TableInput, opened: OpenedTable) -> None:
-    if wanted.missing != "error":
-        return
-    domain = scan(dataset)
-    lacking = [name for name, one in domain.attributes.items() if one.missing]
-    if not lacking:
-        return
-    faults = []
-    for name in lacking:
-        file, row = opened.locate(_first_missing(dataset, name))
-        count = domain[name].missing
-        faults.append(f"{file}: column {name!r}: {count} missing values, the first in row {row}")
-    raise InputError("\n".join([*faults, "fill them, or set input.table.missing: own_category"]))
-
-
-def _first_missing(dataset: Dataset, name: str) -> int:
-    for partition in dataset.partitions:
-        column = partition.read([name]).column(name)
-        rows = np.flatnonzero(pc.is_null(column, nan_is_null=True).to_numpy(zero_copy_only=False))
-        if len(rows):
-            return partition.start + int(rows[0])
-    return 0
 
 
 def _inferred(wanted: TableInput, schema: Schema) -> tuple[str, ...]:

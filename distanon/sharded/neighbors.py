@@ -27,18 +27,7 @@ def neighborhoods(
     ties: Ties,
     blocks: int,
     *,
-    scratch: Scratch | None = None,
-) -> list[tuple[int, int, Kept]]: ...
-@overload
-def neighborhoods(
-    crew: Crew,
-    index: Shared,
-    n_points: int,
-    k: int,
-    ties: Ties,
-    blocks: int,
-    *,
-    keep: Literal[True],
+    keep: Literal[True] = True,
     scratch: Scratch | None = None,
 ) -> list[tuple[int, int, Kept]]: ...
 @overload

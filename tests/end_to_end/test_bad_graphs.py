@@ -155,3 +155,7 @@ def test_an_insensitive_attribute_that_names_people_is_refused(run):
         run(RING, roles, nodes=nodes)
     refused(error, InputError, 2, "'job'", "names people", "input.graph.confirm_unique")
     run(RING, roles, "input.graph.confirm_unique=[job]", nodes=nodes)
+
+
+def test_nodes_without_attributes_lack_none(run):
+    run(RING, "input.graph.missing=error")
