@@ -2,10 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+PEERS := .venv-peers/.ready
+# What the peers pin has wheels for CPython 3.10 to 3.12.
+PEERS_PYTHON ?= $(PYTHON)
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba-cache
 export RAY_USAGE_STATS_ENABLED := 0
 
-.PHONY: demo demo-s3 test drills bench check smoke wheel lock clean help
+.PHONY: demo demo-s3 test drills bench check smoke wheel peers lock clean help
 
 help:  ## what there is
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,7 +34,16 @@ demo-s3: $(READY)  ## the same for MAGIC, from and to a real S3 server on this m
 	  --run $(BIN)/distanon run jobs/magic-s3.yaml
 	@echo "downloaded to demo-s3/release and demo-s3/private/report.html"
 
+$(PEERS): requirements-peers.lock | $(READY)
+	rm -rf .venv-peers
+	$(PEERS_PYTHON) -m venv --without-pip .venv-peers
+	VIRTUAL_ENV=$(CURDIR)/.venv-peers $(BIN)/uv pip sync --quiet --system-certs --require-hashes --only-binary :all: requirements-peers.lock
+	touch $(PEERS)
+
+peers: $(PEERS)  ## the packages that distanon is compared with, in an environment of their own
+
 test: $(READY)  ## every test that is not marked slow
+	@$(MAKE) --no-print-directory peers || echo "the peers could not be installed: tests that ask them will skip"
 	$(BIN)/python -m pytest -m "not slow"
 
 drills: $(READY)  ## the slow tests and the seeded faults
@@ -58,6 +70,8 @@ wheel: $(READY)  ## build the wheel and import it from outside the tree
 lock: $(READY)  ## write requirements.lock anew
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --extra dev pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-emit-find-links requirements-peers.txt -o requirements-peers.lock
 
 clean:  ## remove what the commands made
-	rm -rf .venv demo demo-s3 dist
+	rm -rf .venv .venv-peers demo demo-s3 dist

@@ -1,0 +1,44 @@
+"""The peers' side: reads what to do from standard input, does it, prints what it took.
+
+Runs in `.venv-peers`, so it imports nothing of distanon.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import resource
+import sys
+import time
+import warnings
+from importlib.metadata import version
+
+import pyarrow.parquet as pq
+
+
+def main() -> None:
+    """One piece of work."""
+    asked = json.load(sys.stdin)
+    warnings.simplefilter("ignore")
+    peer = importlib.import_module(f"with_{asked['peer']}")
+    table = pq.read_table(asked["table"])
+    index = [name for name in table.column_names if name.startswith("__index_level_")]
+    data = table.drop_columns(index).to_pandas(ignore_metadata=True)  # rows are labelled 0, 1, …
+    wall, cpu = time.perf_counter(), time.process_time()
+    made, figures = peer.work(data, asked["settings"])
+    cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+    if made is not None:
+        peer.records(made).to_parquet(asked["out"], index=False)
+    told = {
+        "cpu_seconds": cpu,
+        "wall_seconds": wall,
+        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        "out_path": None if made is None else asked["out"],
+        "figures": figures,
+        "version": version(asked["peer"]),
+    }
+    print(json.dumps(told, default=float))
+
+
+if __name__ == "__main__":
+    main()
