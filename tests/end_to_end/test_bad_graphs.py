@@ -16,6 +16,8 @@ CLIQUE = "source,target\n" + "".join(
     f"n{one},n{other}\n" for one in range(12) for other in range(one)
 )
 
+ACCEPTED = "method.unchanged_edges=accept"
+
 
 def people(job_of) -> str:
     rows = "".join(f"n{one},{'ab'[one % 2]},{job_of(one)}\n" for one in range(30))
@@ -72,7 +74,7 @@ def test_one_edge_joins_too_few_nodes_for_k_3_and_enough_for_2(run):
     with pytest.raises(InfeasibleError) as error:
         run("source,target\na,b\n")
     refused(error, InfeasibleError, 3, "method.k 3", "got 2", "largest k that works is 2")
-    assert all(one.kept for one in run("source,target\na,b\n", "method.k=2").verdicts)
+    assert all(one.kept for one in run("source,target\na,b\n", "method.k=2", ACCEPTED).verdicts)
 
 
 def test_a_star_needs_a_larger_budget_and_is_told_which(run):
@@ -81,8 +83,25 @@ def test_a_star_needs_a_larger_budget_and_is_told_which(run):
     refused(error, InfeasibleError, 3, "method.edit_budget 0.5", "1.4667")
 
 
-def test_a_clique_is_equal_already(run):
-    assert all(one.kept for one in run(CLIQUE).verdicts)
+@pytest.mark.parametrize(
+    ("edges", "k"),
+    [(CLIQUE, 3), ("source,target\na,b\n", 2), (RING, 3)],
+    ids=["clique", "edge", "ring"],
+)
+@pytest.mark.parametrize("method", ["kmfc_gwo", "degree_anonymization"])
+def test_edges_that_no_promise_needs_to_edit_go_out_where_that_is_accepted_alone(
+    run, edges, k, method
+):
+    settings = [f"method={{name: {method}, k: {k}}}"]
+    if method == "kmfc_gwo":
+        settings = [f"method.k={k}"]
+    with pytest.raises(InfeasibleError) as error:
+        run(edges, *settings, is_early=False)
+    refused(error, InfeasibleError, 3, "method.unchanged_edges", "unchanged_edges: accept")
+    result = run(edges, *settings, "method.unchanged_edges=accept")
+    assert all(one.kept for one in result.verdicts)
+    (kept,) = [one for one in result.measurements if one.name == "topology.edges_kept"]
+    assert kept.value == 1.0
 
 
 def test_two_rows_of_one_node_name_both_and_not_the_node(run):
@@ -101,7 +120,7 @@ def test_an_edge_to_an_unknown_node_names_its_line(run):
 
 def test_missing_attributes_are_a_value(run):
     nodes = people(lambda one: "" if one % 3 else "xy"[one % 2])
-    result = run(RING, "method.l=2", nodes=nodes)
+    result = run(RING, "method.l=2", ACCEPTED, nodes=nodes)
     assert all(one.kept for one in result.verdicts)
 
 
@@ -154,8 +173,8 @@ def test_an_insensitive_attribute_that_names_people_is_refused(run):
     with pytest.raises(InputError) as error:
         run(RING, roles, nodes=nodes)
     refused(error, InputError, 2, "'job'", "names people", "input.graph.confirm_unique")
-    run(RING, roles, "input.graph.confirm_unique=[job]", nodes=nodes)
+    run(RING, roles, "input.graph.confirm_unique=[job]", ACCEPTED, nodes=nodes)
 
 
 def test_nodes_without_attributes_lack_none(run):
-    run(RING, "input.graph.missing=error")
+    run(RING, "input.graph.missing=error", ACCEPTED)

@@ -12,8 +12,10 @@ from pydantic import Field
 from distanon.data.graph import Graph, GraphDataset
 from distanon.data.graph_release import GraphRelease
 from distanon.data.streams import Streams
+from distanon.data.unchanged_edges import UnchangedEdges, refuse_unchanged
 from distanon.errors import InfeasibleError, SpecError
 from distanon.methods.base import Context, GraphMethod
+from distanon.methods.baselines.sensitive_classes import SensitiveClasses, sensitive_promises
 from distanon.promises.base import Promise
 
 Integers = NDArray[np.int64]
@@ -26,12 +28,14 @@ class DegreeAnonymization(GraphMethod):
     """Every degree is shared by at least k nodes. Attributes are released as they are.
 
     Nodes are cut by degree into groups of k to 2k − 1, at the least cost by dynamic programming;
-    each group gets one degree, and edges are edited until all have theirs.
+    each group gets one degree, and edges are edited until all have theirs. Where l or t are
+    promised, groups whose sensitive values do not keep them are joined with the next ones.
 
     Source: Liu and Terzi, SIGMOD 2008, sections 4 to 6; Casas-Roma, Herrera-Joancomartí and
         Torra, Knowledge and Information Systems 50 (2017) 447-474 (UMGA).
     Deviation: edges are added and removed alike, so a group's degree is a percentile or the mean
         of its members' instead of their largest; several are tried, and the fewest edits kept.
+        L and T are ours.
     """
 
     summary: ClassVar[str] = "edits edges until every number of neighbors is shared by k nodes"
@@ -39,21 +43,34 @@ class DegreeAnonymization(GraphMethod):
         "k holds against an intruder who knows degrees alone; attributes are released unchanged, "
         "and who knows more of the neighborhood finds most people"
     )
-    keeps: ClassVar[frozenset[str]] = frozenset({"k_degree", "k_anonymity"})
+    keeps: ClassVar[frozenset[str]] = frozenset(
+        {"k_degree", "k_anonymity", "l_diversity", "t_closeness"}
+    )
     knowledge: ClassVar[Literal["degree"]] = "degree"
     """Against whom k is promised."""
 
     name: Literal["degree_anonymization"] = "degree_anonymization"
     k: int = Field(10, ge=2, description="nodes that share each degree")
+    l: float | None = Field(  # noqa: E741
+        None, gt=1, description="distinct sensitive values of each degree; null: not promised"
+    )
+    t: float | None = Field(
+        None, ge=0, le=1, description="distance of each degree's sensitive values to all"
+    )
     attempts: int = Field(
         2, ge=1, description="searches for each rule of the groups' degrees; the best is kept"
     )
+    unchanged_edges: UnchangedEdges = Field(
+        "refuse", description="whether a graph without one edited edge may be released"
+    )
 
     def default_promises(self) -> Mapping[str, Promise]:
-        """K nodes of each degree."""
+        """K nodes of each degree, which are the classes; l and t of them if given."""
+        from distanon.promises.k_anonymity import KAnonymity
         from distanon.promises.k_degree import KDegree
 
-        return {"k_degree": KDegree(k=self.k)}
+        own = {"k_anonymity": KAnonymity(k=self.k), "k_degree": KDegree(k=self.k)}
+        return own | sensitive_promises(self.l, self.t)
 
     def check(  # type: ignore[override]
         self, dataset: GraphDataset, promises: Mapping[str, Promise]
@@ -62,7 +79,7 @@ class DegreeAnonymization(GraphMethod):
 
         Raises:
             SpecError: a promise of more nodes, or of degrees within classes of attributes.
-            InfeasibleError: fewer nodes than k.
+            InfeasibleError: fewer nodes than k, or an l that not even all nodes together have.
         """
         faults = []
         for name, promise in promises.items():
@@ -82,6 +99,7 @@ class DegreeAnonymization(GraphMethod):
                 f"method.k {self.k}: expected at least k nodes in {dataset.source}, got {nodes}; "
                 f"{works}"
             )
+        SensitiveClasses.of(dataset, promises)
 
     def release(  # type: ignore[override]
         self, dataset: GraphDataset, promises: Mapping[str, Promise], context: Context
@@ -91,15 +109,17 @@ class DegreeAnonymization(GraphMethod):
         Raises:
             SpecError, InfeasibleError: as `check`; no edits were found that share all degrees.
         """
-        from distanon.kernels.degree_groups import grouped_by_degree, medians_cost
+        from distanon.kernels.degree_groups import medians_cost
 
         self.check(dataset, promises)
         graph = dataset.graph
         degrees = graph.degrees()
-        groups = grouped_by_degree(degrees, np.zeros(len(degrees), np.int64), self.k)
+        groups = self._groups(degrees, SensitiveClasses.of(dataset, promises))
         released = self._realized(graph, groups, context.streams)
         kept = int(graph.has(released.pairs()).sum()) if released.edges else 0
         removed, added = graph.edges - kept, released.edges - kept
+        if self.unchanged_edges == "refuse":
+            refuse_unchanged(removed + added, graph.edges, "raise k, or take random_edits")
         return GraphRelease(
             released,
             dataset.nodes,
@@ -108,10 +128,24 @@ class DegreeAnonymization(GraphMethod):
             counts={
                 "edges_removed": removed,
                 "edges_added": added,
+                "degree_groups": int(groups.max()) + 1,
                 "edit_bound": -(-medians_cost(degrees, groups) // 2),
             },
             private={"IL_G": (removed + added) / max(1, graph.edges)},
         )
+
+    def _groups(self, degrees: Integers, wanted: SensitiveClasses) -> Integers:
+        """Who gets one degree: int64, shape (n,), numbered by degree."""
+        from distanon.kernels.adjacent_joins import joined_in_order, mixed_ties
+        from distanon.kernels.degree_groups import grouped_by_degree
+
+        one_class = np.zeros(len(degrees), np.int64)
+        if not wanted.columns:
+            return grouped_by_degree(degrees, one_class, self.k)
+        order = mixed_ties(degrees, wanted.columns[0].code_of)
+        groups = np.empty_like(order)
+        groups[order] = grouped_by_degree(degrees[order], one_class, self.k)
+        return joined_in_order(degrees, groups, wanted.failing)
 
     def _realized(self, graph: Graph, groups: Integers, streams: Streams) -> Graph:
         """The graph with the fewest edits of those that were found.

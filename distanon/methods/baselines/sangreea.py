@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from distanon.data.agreement import agreed_values
 from distanon.data.domain import scan
-from distanon.data.graph import GraphDataset
+from distanon.data.graph import Graph, GraphDataset
 from distanon.data.graph_release import GraphRelease
 from distanon.data.hierarchy import Hierarchy
 from distanon.data.schema import Schema
@@ -19,6 +19,7 @@ from distanon.data.space import AttributeSpace
 from distanon.data.supernodes import supernodes
 from distanon.errors import InfeasibleError, SpecError
 from distanon.methods.base import Context, GraphMethod
+from distanon.methods.baselines.sensitive_classes import SensitiveClasses, sensitive_promises
 from distanon.promises.base import Promise
 
 Floats = NDArray[np.float64]
@@ -33,21 +34,28 @@ class SaNGreeA(GraphMethod):
     Source: Campan and Truta 2008, Data and structural k-anonymity in social networks.
     Deviation: a numeric attribute is published as the lower median of the members and not as
         their least and greatest value, which are somebody's; sensitive values as their counts.
+        Where l or t are promised, clusters that do not keep them are joined with near ones.
     """
 
     summary: ClassVar[str] = (
         "greedy clusters of at least k people with like attributes and neighbors, as supernodes"
     )
     limits: ClassVar[str] = (
-        "members of a cluster may all have one sensitive value; nothing but counts of edges is "
-        "left of the structure within and between clusters"
+        "without l or t the members of a cluster may all have one sensitive value; nothing but "
+        "counts of edges is left of the structure within and between clusters"
     )
-    keeps: ClassVar[frozenset[str]] = frozenset({"k_anonymity"})
+    keeps: ClassVar[frozenset[str]] = frozenset({"k_anonymity", "l_diversity", "t_closeness"})
     knowledge: ClassVar[Literal["cluster"]] = "cluster"
     """Against whom k is promised: any knowledge of the structure leads to a supernode at best."""
 
     name: Literal["sangreea"] = "sangreea"
     k: int = Field(10, ge=2, description="nodes of a cluster, at least")
+    l: float | None = Field(  # noqa: E741
+        None, gt=1, description="distinct sensitive values of each cluster; null: not promised"
+    )
+    t: float | None = Field(
+        None, ge=0, le=1, description="distance of each cluster's sensitive values to all"
+    )
     alpha: Weight = Field(0.5, description="weight of the generalization of attributes (NGIL)")
     beta: Weight = Field(0.5, description="weight of the distance in the neighbors that are known")
 
@@ -58,10 +66,10 @@ class SaNGreeA(GraphMethod):
         return self
 
     def default_promises(self) -> Mapping[str, Promise]:
-        """K members of each supernode."""
+        """K members of each supernode; l and t if given."""
         from distanon.promises.k_anonymity import KAnonymity
 
-        return {"k_anonymity": KAnonymity(k=self.k)}
+        return {"k_anonymity": KAnonymity(k=self.k)} | sensitive_promises(self.l, self.t)
 
     def check(  # type: ignore[override]
         self, dataset: GraphDataset, promises: Mapping[str, Promise]
@@ -70,7 +78,7 @@ class SaNGreeA(GraphMethod):
 
         Raises:
             SpecError: a promise asks for more than k.
-            InfeasibleError: fewer nodes than k.
+            InfeasibleError: fewer nodes than k, or an l that not even all nodes together have.
         """
         asked = getattr(promises.get("k_anonymity"), "k", self.k)
         if asked > self.k:
@@ -82,6 +90,7 @@ class SaNGreeA(GraphMethod):
                 f"method.k {self.k}: expected at least k nodes in {dataset.source}, got {nodes}; "
                 f"{works}"
             )
+        SensitiveClasses.of(dataset, promises)
 
     def release(  # type: ignore[override]
         self, dataset: GraphDataset, promises: Mapping[str, Promise], context: Context
@@ -91,7 +100,6 @@ class SaNGreeA(GraphMethod):
         Raises:
             SpecError, InfeasibleError: as `check`.
         """
-        from distanon.kernels.greedy_clusters import Qualities, greedy_clusters
         from distanon.kernels.structural_loss import normalized_structural_loss
 
         del context
@@ -102,14 +110,8 @@ class SaNGreeA(GraphMethod):
             domain = scan(dataset.node_dataset())
             space = AttributeSpace.of(dataset.schema.quasi_identifiers, domain)
             values = space.encode(dataset.nodes)
-        labels = greedy_clusters(
-            graph.starts,
-            graph.neighbors,
-            Qualities(*qualities(space, values)),
-            self.k,
-            self.alpha,
-            self.beta,
-        )
+        wanted = SensitiveClasses.of(dataset, promises)
+        labels, joins = self._clusters(graph, qualities(space, values), wanted)
         agreed = np.empty((int(labels.max()) + 1, 0))
         if space is not None:
             agreed = agreed_values(labels, values, space)
@@ -123,12 +125,30 @@ class SaNGreeA(GraphMethod):
             labels,
             nodes,
             edges,
-            {"clusters": len(told.sizes)},
+            {"clusters": len(told.sizes), "clusters_joined": joins},
             {
                 "cluster_sizes": told.sizes,
                 "nsil": normalized_structural_loss(graph.starts, graph.neighbors, labels),
             },
         )
+
+    def _clusters(
+        self, graph: Graph, parts: tuple[Floats, Integers, Integers], wanted: SensitiveClasses
+    ) -> tuple[Integers, int]:
+        """The cluster of each node, int64, shape (n,), and how many joins that took."""
+        from distanon.kernels.cluster_joins import JoinCosts, joined
+        from distanon.kernels.greedy_clusters import Qualities, greedy_clusters
+
+        of_nodes, starts, neighbors = Qualities(*parts), graph.starts, graph.neighbors
+        labels = greedy_clusters(starts, neighbors, of_nodes, self.k, self.alpha, self.beta)
+        if not wanted.columns:
+            return labels, 0
+
+        def costs(partition: Integers) -> JoinCosts:
+            return JoinCosts(starts, neighbors, of_nodes, partition, self.alpha, self.beta)
+
+        found = joined(labels, wanted.failing_unions, costs)
+        return found, int(labels.max() - found.max())
 
 
 def qualities(space: AttributeSpace | None, values: Floats) -> tuple[Floats, Integers, Integers]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distanon.data.graph_release import GraphRelease
+from distanon.data.unchanged_edges import refuse_unchanged
 from distanon.errors import InfeasibleError
 from distanon.kernels.counts import exact
 from distanon.methods.base import Context
@@ -192,6 +193,12 @@ def _refuse(method: ClusteredSearch, problem: Problem, found: Found) -> None:
         raise InfeasibleError(
             f"method.edit_budget {method.edit_budget:g}: the best solution that was found edits "
             f"{share:.4f} of the edges; allow that many, or lower k"
+        )
+    if method.unchanged_edges == "refuse":
+        refuse_unchanged(
+            solution.edits,
+            problem.objective.graph.edges,
+            "ask for edits that move edges in any case: edge_floor: {kind: mates, share: 0.1}",
         )
 
 

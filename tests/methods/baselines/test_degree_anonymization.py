@@ -7,7 +7,6 @@ from distanon.data.graph import Graph
 from distanon.errors import InfeasibleError, SpecError
 from distanon.methods.baselines import degree_anonymization
 from distanon.methods.baselines.degree_anonymization import DegreeAnonymization
-from distanon.promises.k_anonymity import KAnonymity
 from distanon.promises.k_degree import KDegree
 
 SHAPES = {
@@ -30,7 +29,7 @@ def test_every_degree_is_shared_by_k_nodes_and_edits_are_counted(data, nodes, se
     else:
         graph = Graph.from_pairs(nodes, SHAPES[shape](nodes).reshape(-1, 2))
     dataset = graphs.people(graph)
-    method = DegreeAnonymization(k=k, attempts=1)
+    method = DegreeAnonymization(k=k, attempts=1, unchanged_edges="accept")
     release = method.release(dataset, method.default_promises(), make.context(seed))
     counts = np.bincount(release.graph.degrees())
     assert counts[counts > 0].min() >= k
@@ -40,16 +39,57 @@ def test_every_degree_is_shared_by_k_nodes_and_edits_are_counted(data, nodes, se
     assert len(after - before) == release.counts["edges_added"]
     assert len(before ^ after) >= release.counts["edit_bound"]
     assert release.nodes.equals(dataset.nodes)
-    promises = {**method.default_promises(), "k_anonymity": KAnonymity(k=k)}
-    verdicts = graphs.verdicts(dataset, method, release, promises)
-    assert [one.promise for one in verdicts if one.kept] == ["k_degree", "k_anonymity"]
+    verdicts = graphs.verdicts(dataset, method, release)
+    assert [one.promise for one in verdicts if one.kept] == ["k_anonymity", "k_degree"]
 
 
 def test_shared_degrees_need_no_edit(make, graphs):
     graph = Graph.from_pairs(12, np.array([(i, (i + 1) % 12) for i in range(12)]))
-    release = DegreeAnonymization(k=4).release(graphs.bare(graph), {}, make.context())
+    with pytest.raises(InfeasibleError, match="unchanged_edges: accept"):
+        DegreeAnonymization(k=4).release(graphs.bare(graph), {}, make.context())
+    method = DegreeAnonymization(k=4, unchanged_edges="accept")
+    release = method.release(graphs.bare(graph), {}, make.context())
     assert release.graph.pairs().tolist() == graph.pairs().tolist()
     assert release.private["IL_G"] == 0
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data(), nodes=st.integers(6, 40), seed=st.integers(0, 99))
+def test_sensitive_values_are_diverse_and_close_in_each_degree(data, nodes, seed, make, graphs):
+    dataset = graphs.people(graphs.random(nodes, data.draw(st.integers(0, 3 * nodes)), seed), seed)
+    many = len(set(dataset.nodes.column("job").to_pylist()))
+    method = DegreeAnonymization(
+        k=data.draw(st.integers(2, 5)),
+        l=data.draw(st.sampled_from([None, *range(2, many + 1)])),
+        t=data.draw(st.sampled_from([None, 0.0, 0.2, 0.5])),
+        attempts=1,
+        unchanged_edges="accept",
+    )
+    release = method.release(dataset, method.default_promises(), make.context(seed))
+    assert release.nodes.equals(dataset.nodes)
+    verdicts = graphs.verdicts(dataset, method, release)
+    assert all(one.kept for one in verdicts), verdicts
+    assert {one.promise for one in verdicts} >= {
+        name for name, asked in (("l_diversity", method.l), ("t_closeness", method.t)) if asked
+    }
+
+
+def test_groups_are_joined_no_further_than_the_promises_need(make, graphs):
+    dataset = graphs.people(graphs.random(300, 900, 5))
+    groups = [
+        DegreeAnonymization(k=10, l=l, t=t)
+        .release(dataset, DegreeAnonymization(k=10, l=l, t=t).default_promises(), make.context())
+        .counts["degree_groups"]
+        for l, t in ((None, None), (2, None), (2, 0.15), (2, 0.0))  # noqa: E741
+    ]
+    assert groups[0] == groups[1] > groups[2] > groups[3] == 1
+
+
+def test_an_l_that_no_class_can_have_is_refused_with_the_largest(graphs):
+    dataset = graphs.people(graphs.random(30, 60))
+    method = DegreeAnonymization(k=3, l=4)
+    with pytest.raises(InfeasibleError, match="largest l that works is 3"):
+        method.check(dataset, method.default_promises())
 
 
 def test_degrees_that_are_not_reached_are_an_error_and_no_release(make, graphs, monkeypatch):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,6 +15,8 @@ from distanon.errors import InfeasibleError, SpecError
 from distanon.kernels.structural_loss import normalized_structural_loss
 from distanon.methods.baselines.sangreea import SaNGreeA, qualities
 from distanon.promises.k_anonymity import KAnonymity
+from distanon.promises.l_diversity import LDiversity
+from distanon.promises.t_closeness import TCloseness
 
 TOWNS = Hierarchy.from_rows([("a", "ab", "*"), ("b", "ab", "*"), ("c", "c1", "*")], "towns")
 
@@ -50,6 +54,71 @@ def test_supernodes_have_k_members_and_all_edges(data, nodes, seed, make, graphs
     assert verdict.kept
     assert verdict.verified_from == "release"
     assert verdict.measured["k"] == sizes.min()
+
+
+@settings(max_examples=30, deadline=None)
+@given(data=st.data(), nodes=st.integers(6, 50), seed=st.integers(0, 99))
+def test_sensitive_values_are_diverse_and_close_in_each_cluster(data, nodes, seed, make, graphs):
+    dataset = graphs.people(graphs.random(nodes, data.draw(st.integers(0, 3 * nodes)), seed), seed)
+    many = len(set(dataset.nodes.column("job").to_pylist()))
+    k = data.draw(st.integers(2, 5))
+    method = SaNGreeA(
+        k=k,
+        l=data.draw(st.sampled_from([None, *range(2, many + 1)])),
+        t=data.draw(st.sampled_from([None, 0.0, 0.2, 0.5])),
+    )
+    release = method.release(dataset, method.default_promises(), make.context(seed))
+    verdicts = graphs.verdicts(dataset, method, release)
+    assert all(one.kept for one in verdicts), verdicts
+    assert len(verdicts) == 1 + (method.l is not None) + (method.t is not None)
+    assert release.counts["clusters"] == nodes // k - release.counts["clusters_joined"]
+
+
+def test_clusters_are_joined_no_further_than_the_promises_need(make, graphs):
+    dataset = graphs.people(graphs.random(300, 900, 5))
+    joins = []
+    for l, t in ((None, None), (2, None), (2, 0.3), (2, 0.0)):  # noqa: E741
+        method = SaNGreeA(k=10, l=l, t=t)
+        release = method.release(dataset, method.default_promises(), make.context())
+        joins.append(release.counts["clusters_joined"])
+    assert joins == sorted(joins)
+    assert joins[0] == 0
+    assert joins[1] < joins[2] < joins[3] == 29
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"l": 4}, "largest l that works is 3"),
+        ({"l": 3.5, "kind": "entropy"}, "largest l that works is 2.7941"),
+        ({"l": 3, "kind": "recursive", "c": 0.1}, "raise c, or lower l"),
+    ],
+)
+def test_a_diversity_that_no_cluster_can_have_is_refused(asked, words, graphs):
+    dataset = graphs.people(graphs.random(30, 60))
+    with pytest.raises(InfeasibleError, match=words):
+        SaNGreeA(k=3).check(dataset, {"l_diversity": LDiversity(**asked)})
+    with pytest.raises(SpecError, match=r"others.*use unknown"):
+        SaNGreeA(k=3).check(dataset, {"l_diversity": LDiversity(l=2, others="known")})
+
+
+@pytest.mark.parametrize("kind", ["equal", "ordered", "hierarchical"])
+def test_every_distance_and_kind_of_diversity_is_kept(kind, make, graphs):
+    graph, n = graphs.random(40, 80), 40
+    dataset = towns([("abc"[(i * i) % 3] if i % 11 else None) for i in range(n)], graph)
+    town, age = dataset.schema
+    sensitive, known = (town, age) if kind == "hierarchical" else (age, town)
+    schema = Schema((replace(sensitive, role=Role.SENSITIVE), known))
+    dataset = replace(dataset, schema=schema)
+    promises = {
+        "k_anonymity": KAnonymity(k=3),
+        "l_diversity": LDiversity(l=2, kind="recursive", c=3),
+        "t_closeness": TCloseness(t=0.9 if kind == "equal" else 0.3, distance=kind),
+    }
+    method = SaNGreeA(k=3)
+    release = method.release(dataset, promises, make.context())
+    assert release.counts["clusters"] > 1
+    assert all(one.kept for one in graphs.verdicts(dataset, method, release, promises))
 
 
 def test_ways_lead_from_values_to_the_top():

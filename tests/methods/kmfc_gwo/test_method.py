@@ -116,7 +116,7 @@ def test_every_promise_is_kept_on_any_graph(data):
 @pytest.mark.parametrize("nodes", [3, 5, 8])
 def test_odd_shapes_without_attributes_get_shared_degrees(shape, nodes):
     graph = Graph.from_pairs(nodes, SHAPES[shape](nodes))
-    _, _, release = released(bare(graph), k=3)
+    _, _, release = released(bare(graph), k=3, unchanged_edges="accept")
     counts = np.bincount(release.graph.degrees())
     assert counts[counts > 0].min() >= 3
 
@@ -130,7 +130,9 @@ def test_all_nodes_as_one_class():
 def test_equal_degrees_and_values_need_no_edit():
     ring = np.array([(i, (i + 1) % 12) for i in range(12)])
     graph = Graph.from_pairs(12, ring)
-    _, _, release = released(bare(graph), k=4)
+    with pytest.raises(InfeasibleError, match=r"unchanged_edges: accept.*edge_floor"):
+        released(bare(graph), k=4)
+    _, _, release = released(bare(graph), k=4, unchanged_edges="accept")
     assert (release.graph.pairs() == graph.pairs()).all()
     assert release.private["IL_G"] == 0
     assert release.counts["edit_bound"] == 0
@@ -356,7 +358,9 @@ def test_link_confidence_is_kept(knowledge):
     dataset = people(graph)
     table = dataset.nodes.set_column(1, "age", pa.array(np.zeros(60)))
     dataset = GraphDataset(graph, table, dataset.schema, dataset.columns, dataset.ids)
-    method, promises, release = released(dataset, k=6, knowledge=knowledge, link_confidence=0.25)
+    method, promises, release = released(
+        dataset, k=6, knowledge=knowledge, link_confidence=0.25, unchanged_edges="accept"
+    )
     assert "link_confidence" in promises
     assert all(verdict.kept for verdict in verdicts(method, dataset, release, promises))
     assert release.counts["edges_removed"] >= release.counts["edit_bound_of_links"]
