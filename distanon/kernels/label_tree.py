@@ -8,66 +8,40 @@ Deviation: Gini impurity in place of entropy: the counts that decide are whole n
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from distanon.kernels.partition import Cuts
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 
-class LabelTree(NamedTuple):
-    """A tree of N nodes; a node is a leaf where `attribute` is -1.
-
-    Attributes:
-        attribute: int64, shape (N,): which attribute is cut.
-        threshold: float64, shape (N,): values up to it go left.
-        child: int64, shape (N,): the left child; the right one is the next node.
-        leaf: int64, shape (N,): the number of a leaf, -1 of an inner node.
-    """
-
-    attribute: Integers
-    threshold: Floats
-    child: Integers
-    leaf: Integers
-
-    def locate(self, values: Floats) -> Integers:
-        """The leaf of each record, int64 (m,), for values (m, q) as the tree was grown on."""
-        node = np.zeros(len(values), np.int64)
-        rows = np.arange(len(values))
-        while len(rows):
-            at = node[rows]
-            rows, at = rows[self.attribute[at] >= 0], at[self.attribute[at] >= 0]
-            right = values[rows, self.attribute[at]] > self.threshold[at]
-            node[rows] = self.child[at] + right
-        return np.asarray(self.leaf[node], dtype=np.int64)
-
-
-def grow(values: Floats, classes: Integers, minimum: int) -> LabelTree:
+def grow(values: Floats, classes: Integers, minimum: int) -> Cuts:
     """Grows the tree as long as a cut lowers the impurity and leaves `minimum` on both sides.
 
     Args:
-        values: float64, shape (n, q), without NaN: give missing values a place in the order.
+        values: float64, shape (n, q); NaN is missing, a value beyond all others.
         classes: int64, shape (n,), from 0.
         minimum: records of a leaf, at least 1.
 
     Returns:
-        The tree; cuts lie between distinct values, at the lower one. Of cuts that tie the one of
-        the first attribute, then of the lowest value, is taken: the tree does not depend on the
-        order of the records.
+        The tree, its leaves numbered from 0. Cuts lie half way between distinct values. Of cuts
+        that tie the one of the first attribute, then of the lowest value, is taken: the tree does
+        not depend on the order of the records.
 
     Complexity: O(n q log n) for sorting once, then O(n q) for each level.
     """
     count, width = values.shape
-    order = np.argsort(values, axis=0, kind="stable").T.astype(np.int64)
+    columns = np.where(np.isnan(values), np.inf, values).T
+    order = np.argsort(columns, axis=1, kind="stable").astype(np.int64)
     room = max(1, 2 * (count // max(1, minimum)) + 1)
     attribute = np.full(room, -1, np.int64)
-    threshold = np.zeros(room)
-    child = np.zeros(room, np.int64)
+    threshold = np.full(room, np.nan)
+    child = np.full(room, -1, np.int64)
     nodes = _grow(
-        np.ascontiguousarray(values.T),
+        np.ascontiguousarray(columns).reshape(width, count),
         np.ascontiguousarray(order).reshape(width, count),
         classes.astype(np.int64),
         int(classes.max(initial=-1)) + 1,
@@ -77,8 +51,14 @@ def grow(values: Floats, classes: Integers, minimum: int) -> LabelTree:
         child,
     )
     attribute, threshold, child = attribute[:nodes], threshold[:nodes], child[:nodes]
-    leaf = np.where(attribute < 0, np.cumsum(attribute < 0) - 1, -1).astype(np.int64)
-    return LabelTree(attribute, threshold, child, leaf)
+    is_leaf = attribute < 0
+    return Cuts(
+        attribute.astype(np.int32),
+        threshold,
+        child.astype(np.int32),
+        np.where(is_leaf, -1, child + 1).astype(np.int32),
+        np.where(is_leaf, np.cumsum(is_leaf) - 1, -1).astype(np.int32),
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -102,19 +82,28 @@ def _grow(
     nodes, node = 1, 0
     while node < nodes:
         start, stop = first[node], last[node]
-        best, value, left = _best_cut(values, order, classes, n_classes, minimum, start, stop)
+        best, left = _best_cut(values, order, classes, n_classes, minimum, start, stop)
         if best >= 0:
+            low = values[best, order[best, start + left - 1]]
+            high = values[best, order[best, start + left]]
             for place in range(start, stop):
                 record = order[best, place]
-                goes_right[record] = values[best, record] > value
+                goes_right[record] = place >= start + left
             for a in range(width):
                 _split(order[a], start, stop, goes_right, spare)
-            attribute[node], threshold[node], child[node] = best, value, nodes
+            attribute[node], threshold[node], child[node] = best, _between(low, high), nodes
             first[nodes], last[nodes] = start, start + left
             first[nodes + 1], last[nodes + 1] = start + left, stop
             nodes += 2
         node += 1
     return nodes
+
+
+@njit(cache=True, nogil=True)
+def _between(low: float, high: float) -> float:
+    """Half way; infinite before the missing values, the lower one where nothing is between."""
+    middle = low + (high - low) / 2
+    return middle if low <= middle < high or np.isinf(high) else low
 
 
 @njit(cache=True, nogil=True)
@@ -144,12 +133,12 @@ def _best_cut(
     minimum: int,
     start: int,
     stop: int,
-) -> tuple[int, float, int]:
-    """Attribute, value and size of the left side of the cut that lowers the impurity most."""
+) -> tuple[int, int]:
+    """Attribute of the cut that lowers the impurity most, -1: none, and size of its left side."""
     size = stop - start
-    best, cut, left = -1, 0.0, 0
+    best, left = -1, 0
     if size < 2 * minimum or order.shape[0] == 0:
-        return best, cut, left
+        return best, left
     whole = np.zeros(n_classes, np.int64)
     for place in range(start, stop):
         whole[classes[order[0, place]]] += 1
@@ -174,5 +163,5 @@ def _best_cut(
                 continue
             gain = ours / taken + theirs / (size - taken)
             if gain > most:
-                most, best, cut, left = gain, a, values[a, record], taken
-    return best, cut, left
+                most, best, left = gain, a, taken
+    return best, left

@@ -31,7 +31,7 @@ def test_every_leaf_has_the_minimum_and_new_records_land_where_theirs_did(seed, 
     tree = grow(values, labels, minimum)
     leaves = tree.locate(values)
     sizes = np.bincount(leaves)
-    assert len(sizes) == (tree.attribute < 0).sum()
+    assert len(sizes) == (tree.attributes < 0).sum()
     assert sizes.min() >= minimum
     assert (tree.locate(values[::-1]) == leaves[::-1]).all()
 
@@ -42,8 +42,8 @@ def test_the_order_of_the_records_does_not_matter(seed):
     values, labels = table(seed)
     order = np.random.default_rng(seed).permutation(len(values))
     one, other = grow(values, labels, 5), grow(values[order], labels[order], 5)
-    for ours, theirs in zip(one, other, strict=True):
-        assert (ours == theirs).all()
+    for name in ("attributes", "thresholds", "lefts", "rights", "groups"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
 def test_the_first_cut_is_the_best_of_all():
@@ -55,7 +55,8 @@ def test_the_first_cut_is_the_best_of_all():
             left = values[:, place] <= border
             if 10 <= left.sum() <= len(values) - 10:
                 options[place, border] = impurity(left, labels)
-    assert (tree.attribute[0], tree.threshold[0]) == min(options, key=options.get)
+    attribute, border = min(options, key=options.get)
+    assert (tree.attributes[0], tree.thresholds[0]) == (attribute, border + 0.5)
 
 
 def test_leaves_are_as_pure_as_those_of_scikit_learn():
@@ -70,6 +71,13 @@ def test_what_can_t_be_cut_is_one_leaf():
     assert (
         grow(np.zeros((50, 2)), np.arange(50) % 2, 5).locate(np.zeros((3, 2))).tolist() == [0] * 3
     )
-    assert len(grow(np.zeros((9, 0)), np.zeros(9, np.int64), 5).leaf) == 1
+    assert len(grow(np.zeros((9, 0)), np.zeros(9, np.int64), 5).groups) == 1
     pure = grow(np.arange(50.0)[:, None], np.zeros(50, np.int64), 5)
-    assert pure.attribute.tolist() == [-1]
+    assert pure.attributes.tolist() == [-1]
+
+
+def test_missing_is_a_value_beyond_all_others():
+    values = np.concatenate([np.arange(40.0) % 4, np.full(20, np.nan)])[:, None]
+    tree = grow(values, np.isnan(values[:, 0]).astype(np.int64), 5)
+    assert tree.thresholds[0] == np.inf
+    assert tree.locate(np.array([[99.0], [np.nan], [0.0]])).tolist() == [0, 1, 0]
