@@ -37,12 +37,7 @@ class Codes:
     @property
     def is_marker(self) -> NDArray[np.bool_]:
         """Shape (number of values,): whether it says nothing: missing, NaN or suppressed."""
-        missing = pc.is_null(self.values, nan_is_null=True)
-        marker = missing.to_numpy(zero_copy_only=False)
-        if is_text(self.values.type):
-            suppressed = pc.fill_null(pc.equal(self.values, SUPPRESSED), False)
-            marker = marker | suppressed.to_numpy(zero_copy_only=False)
-        return np.asarray(marker, dtype=np.bool_)
+        return are_markers(self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +145,16 @@ def encode(column: pa.ChunkedArray | pa.Array) -> Codes:
     return Codes(codes, encoded.dictionary)
 
 
+def are_markers(values: pa.Array) -> NDArray[np.bool_]:
+    """Shape (n,): whether each value says nothing: missing, NaN or suppressed."""
+    missing = pc.is_null(values, nan_is_null=True)
+    marker = missing.to_numpy(zero_copy_only=False)
+    if is_text(values.type):
+        suppressed = pc.fill_null(pc.equal(values, SUPPRESSED), False)
+        marker = marker | suppressed.to_numpy(zero_copy_only=False)
+    return np.asarray(marker, dtype=np.bool_)
+
+
 def canonical(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
     """The same values in a form in which equal values have equal bits."""
     kind = column.type
@@ -178,11 +183,11 @@ def is_text(kind: pa.DataType) -> bool:
     )
 
 
-def class_sizes(classes: Classes) -> ClassSizes:
-    """Count, smallest, median and largest of the class sizes."""
-    if len(classes) == 0:
+def class_sizes(sizes: NDArray[np.int64]) -> ClassSizes:
+    """Count, smallest, median and largest of the sizes of classes, shape (c,)."""
+    if len(sizes) == 0:
         return ClassSizes(0, 0, 0, 0, 0)
-    sizes = np.sort(classes.sizes)
+    sizes = np.sort(sizes)
     median = int(sizes[(len(sizes) - 1) // 2])
     return ClassSizes(len(sizes), int(sizes.sum()), int(sizes[0]), median, int(sizes[-1]))
 

@@ -15,6 +15,7 @@ from distanon.kernels.counts import at_most, exact
 from distanon.promises.base import Verdict
 from distanon.promises.k_anonymity import KAnonymity
 from distanon.promises.sensitive import Counted, Judgement, Override, SensitivePromise, rounded
+from distanon.runtime.crew import Crew
 
 
 class ColumnShare(Override):
@@ -48,12 +49,12 @@ class AlphaK(SensitivePromise):
         """Shares allowed for single columns."""
         return self.columns
 
-    def verify(self, evidence: Evidence) -> Verdict:
+    def verify_with(self, crew: Crew, evidence: Evidence) -> Verdict:
         """Judges the size of every class, then the share of every value in it."""
-        shares = super().verify(evidence)
+        shares = super().verify_with(crew, evidence)
         if shares.verified_from == "asserted":
             return shares
-        sizes = KAnonymity(k=self.k).verify(evidence)
+        sizes = KAnonymity(k=self.k).verify_with(crew, evidence)
         private: dict[str, Any] = dict(shares.private)
         if sizes.private:
             private["k_anonymity"] = sizes.private
@@ -68,9 +69,9 @@ class AlphaK(SensitivePromise):
 
     def judge(self, counted: Counted) -> Judgement:
         """Judges the shares of one attribute."""
-        protected = ~counted.codes.is_marker
+        protected = ~counted.is_marker
         if self.values is not None:
-            texts = counted.codes.values.cast(pa.string()).to_pylist()
+            texts = counted.values.cast(pa.string()).to_pylist()
             protected &= np.array([text in self.values for text in texts], np.bool_)
         counts = counted.counts.without(~protected)
         sizes = counted.classes.sizes[counts.classes]

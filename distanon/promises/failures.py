@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from distanon.data.classes import Classes
+from distanon.data.table import Dataset
+from distanon.sharded.classes import rows_at
 
 NAMED = 5
 """Classes that a reason names."""
@@ -17,7 +17,23 @@ LISTED = 100
 """Classes whose tuples the private details list."""
 
 
-def reason(classes: Classes, is_failing: NDArray[np.bool_], lack: str) -> str:
+class Numbered(Protocol):
+    """Classes by number, with or without the class of each record."""
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Shape (c,): records of each class."""
+        ...
+
+    @property
+    def firsts(self) -> NDArray[np.int64]:
+        """Shape (c,): the first record of each class."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
+def reason(classes: Numbered, is_failing: NDArray[np.bool_], lack: str) -> str:
     """One sentence, or nothing where no class fails.
 
     Args:
@@ -36,18 +52,18 @@ def reason(classes: Classes, is_failing: NDArray[np.bool_], lack: str) -> str:
 
 
 def tuples(
-    classes: Classes, is_failing: NDArray[np.bool_], table: pa.Table, columns: Sequence[str]
+    classes: Numbered, is_failing: NDArray[np.bool_], release: Dataset, columns: Sequence[str]
 ) -> list[dict[str, Any]]:
     """Number, size and values of the failing classes, the first `LISTED`. Private.
 
     Args:
-        classes: of the rows of the table over the columns.
+        classes: of the released rows over the columns.
         is_failing: shape (c,).
-        table: the released rows.
+        release: the released rows; only partitions that hold the first row of one are read.
         columns: that make the classes.
     """
     failing = np.flatnonzero(is_failing)[:LISTED]
-    rows = table.select(list(columns)).take(pa.array(classes.firsts[failing]))
+    rows = rows_at(release, classes.firsts[failing], list(columns))
     return [
         {
             "class": int(number) + 1,

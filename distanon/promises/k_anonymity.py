@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from distanon.data.classes import Classes, class_sizes, equivalence_classes
+from distanon.data.classes import class_sizes, equivalence_classes
 from distanon.data.evidence import Evidence
 from distanon.data.schema import Role
-from distanon.kernels.counts import Counts
-from distanon.kernels.distributions import distinct_values
+from distanon.data.table import Dataset
 from distanon.promises import failures
 from distanon.promises.base import Promise, Verdict, unverified
+from distanon.promises.tables import people_over_quasi_identifiers, tables_over
+from distanon.runtime.crew import Crew, SerialCrew
+from distanon.sharded.classes import ClassTables
 
 
 class KAnonymity(Promise):
@@ -42,13 +44,17 @@ class KAnonymity(Promise):
 
     def verify(self, evidence: Evidence) -> Verdict:
         """Counts the rows, or people, of every class."""
+        return self.verify_with(SerialCrew(), evidence)
+
+    def verify_with(self, crew: Crew, evidence: Evidence) -> Verdict:
+        """As `verify`, the same verdict whoever works."""
         if evidence.classes_from == "asserted":
             return unverified(self, "the classes, which are private")
-        classes = evidence.classes
-        people, verified_from = self._people(evidence)
-        counts = classes.sizes if people is None else _people_of(classes, people)
+        classes = tables_over(crew, evidence, evidence.quasi_identifiers)
+        people, verified_from = self._people(crew, evidence, classes)
+        counts = classes.sizes if people is None else people
         too_small = counts < self.k
-        sizes = class_sizes(classes)
+        sizes = class_sizes(classes.sizes)
         measured: dict[str, Any] = {
             "k": int(counts.min()) if len(counts) else None,
             "counted": "rows" if people is None else "people",
@@ -64,15 +70,13 @@ class KAnonymity(Promise):
         if people is None and self.distinct_sources:
             kept = False
             reasons.append("the people behind the rows are not known, so they can't be counted")
-        if people is None and evidence.original is None and copies_suspected(evidence):
+        if people is None and evidence.original is None and copies_suspected(crew, evidence):
             measured["copies_suspected"] = True
             reasons.append(
                 "copies suspected: each class holds one row over and over, in all its columns; "
                 "its rows may be copies of one person's"
             )
-        listed = failures.tuples(
-            classes, too_small, evidence.release_table, evidence.quasi_identifiers
-        )
+        listed = failures.tuples(classes, too_small, evidence.release, evidence.quasi_identifiers)
         return Verdict(
             promise=self.name,
             asked=self.asked(),
@@ -84,54 +88,54 @@ class KAnonymity(Promise):
         )
 
     def _people(
-        self, evidence: Evidence
+        self, crew: Crew, evidence: Evidence, classes: ClassTables
     ) -> tuple[NDArray[np.int64] | None, Literal["release", "release+private"]]:
-        """A number for the person behind each row, and what it was learnt from; None: unknown."""
+        """Different people of each class, and what they were learnt from; None: unknown."""
         verified_from: Literal["release", "release+private"] = "release"
         if evidence.classes_from == "release+private":
             verified_from = "release+private"
         if self.distinct_sources is False:
             return None, verified_from
-        released = set(evidence.release_table.column_names)
-        subjects = [
-            column.name
-            for column in evidence.release.schema.with_role(Role.SUBJECT)
-            if column.name in released
-        ]
+        subjects = _subjects(evidence.release)
         if subjects:
-            return equivalence_classes(evidence.release_table, subjects).class_of, verified_from
+            person_of = _person_of(evidence.release, subjects)
+            return people_over_quasi_identifiers(crew, evidence, person_of), verified_from
         if evidence.sources is None:
             return None, verified_from
-        subjects = (
-            []
-            if evidence.original is None
-            else [column.name for column in evidence.original.schema.with_role(Role.SUBJECT)]
-        )
-        if not subjects:
-            return evidence.sources, "release+private"
-        person_of = equivalence_classes(evidence.original_table, subjects).class_of
-        return person_of[evidence.sources], "release+private"
+        subjects = [] if evidence.original is None else _subjects(evidence.original)
+        if subjects and evidence.original is not None:
+            person_of = _person_of(evidence.original, subjects)[evidence.sources]
+        elif evidence.replicates:
+            person_of = evidence.sources
+        else:  # each row has a source of its own
+            return classes.sizes, "release+private"
+        return people_over_quasi_identifiers(crew, evidence, person_of), "release+private"
 
 
-def copies_suspected(evidence: Evidence) -> bool:
+def copies_suspected(crew: Crew, evidence: Evidence) -> bool:
     """Whether every class repeats one row, where chance would have made rows differ.
 
     That is: all rows of a class agree in the other published columns too, these columns do vary
     over the table, and there are classes of more than one row.
     """
-    classes = evidence.classes
-    known = set(evidence.quasi_identifiers)
+    known = evidence.quasi_identifiers
     others = [column.name for column in evidence.release.schema.published]
     others = [name for name in others if name not in known]
+    classes = tables_over(crew, evidence, known)
     if not others or len(classes) == 0 or classes.sizes.max() < 2:
         return False
-    table = evidence.release_table
-    varies = len(equivalence_classes(table, others)) > 1
-    rows = equivalence_classes(table, [*evidence.quasi_identifiers, *others])
-    return varies and len(rows) == len(classes)
+    # Where rows of a class differ, the first partition mostly shows it.
+    first = evidence.release.partitions[0].read([*known, *others])
+    if len(equivalence_classes(first, known)) < len(equivalence_classes(first, [*known, *others])):
+        return False
+    rows = tables_over(crew, evidence, [*known, *others])
+    return len(rows) == len(classes) and len(tables_over(crew, evidence, others)) > 1
 
 
-def _people_of(classes: Classes, person_of: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many different people each class shows, int64, shape (c,)."""
-    n_people = int(person_of.max(initial=-1)) + 1
-    return distinct_values(Counts.of(classes.class_of, person_of, len(classes), n_people))
+def _subjects(dataset: Dataset) -> list[str]:
+    return [column.name for column in dataset.schema.with_role(Role.SUBJECT)]
+
+
+def _person_of(dataset: Dataset, subjects: list[str]) -> NDArray[np.int64]:
+    """A number for the person behind each record, shape (n,)."""
+    return equivalence_classes(dataset.read(subjects), subjects).class_of

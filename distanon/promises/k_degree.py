@@ -43,7 +43,7 @@ class KDegree(Promise):
         columns = [*self._class_columns(graph), DEGREE]
         classes = equivalence_classes(graph.release_table, columns)
         too_small = classes.sizes < self.k
-        listed = failures.tuples(classes, too_small, graph.release_table, columns)
+        listed = failures.tuples(classes, too_small, graph.release, columns)
         return Verdict(
             promise=self.name,
             asked=self.asked(),

@@ -9,16 +9,20 @@ from difflib import get_close_matches
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from distanon.data.classes import Classes, Codes, encode, equivalence_classes
+from distanon.data.classes import are_markers
 from distanon.data.evidence import Evidence
 from distanon.data.schema import Attribute, Schema
 from distanon.errors import SpecError
 from distanon.kernels.counts import Counts
 from distanon.promises import failures
 from distanon.promises.base import Promise, Verdict, unverified
+from distanon.promises.tables import tables_over
+from distanon.runtime.crew import Crew, SerialCrew
+from distanon.sharded.classes import ClassTables
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +32,28 @@ class Counted:
     Attributes:
         attribute: the sensitive one.
         classes: the classes an intruder can place a person in.
-        codes: its released values, numbered.
+        values: its distinct released values by number; a missing one is null.
         counts: classes × values, markers (missing, suppressed) included.
         evidence: what is judged.
+        crew: who works, where more is to be counted.
     """
 
     attribute: Attribute
-    classes: Classes
-    codes: Codes
+    classes: ClassTables
+    values: pa.Array
     counts: Counts
     evidence: Evidence
+    crew: Crew
+
+    @property
+    def is_marker(self) -> NDArray[np.bool_]:
+        """Shape (number of values,): whether it says nothing: missing, NaN or suppressed."""
+        return are_markers(self.values)
 
     @property
     def informative(self) -> Counts:
         """The counts without missing and suppressed cells, which say nothing."""
-        return self.counts.without(self.codes.is_marker)
+        return self.counts.without(self.is_marker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +133,11 @@ class SensitivePromise(Promise):
         return {name: value for name, value in super().asked().items() if value != {}}
 
     def verify(self, evidence: Evidence) -> Verdict:
-        """Judges every sensitive attribute of the release in every class.
+        """Judges every sensitive attribute of the release in every class."""
+        return self.verify_with(SerialCrew(), evidence)
+
+    def verify_with(self, crew: Crew, evidence: Evidence) -> Verdict:
+        """As `verify`, the same verdict whoever works.
 
         Raises:
             SpecError: it can't be asked of these columns.
@@ -140,12 +155,12 @@ class SensitivePromise(Promise):
                 *evidence.quasi_identifiers,
                 *self.known_beside(attribute, evidence),
             ]
-            counted = count(evidence, attribute, columns)
+            counted = count(evidence, attribute, columns, crew)
             judgement = self.settings_for(attribute.name).judge(counted)
             measured[attribute.name] = judgement.measured
             reason = failures.reason(counted.classes, judgement.is_failing, judgement.lack)
             listed = failures.tuples(
-                counted.classes, judgement.is_failing, evidence.release_table, columns
+                counted.classes, judgement.is_failing, evidence.release, columns
             )
             if reason:
                 reasons.append(f"column {attribute.name!r}: {reason}")
@@ -181,14 +196,11 @@ class SensitivePromise(Promise):
         return min(present) if name in self.smallest else max(present)
 
 
-def count(evidence: Evidence, attribute: Attribute, columns: Sequence[str]) -> Counted:
+def count(evidence: Evidence, attribute: Attribute, columns: Sequence[str], crew: Crew) -> Counted:
     """Counts a sensitive attribute in the classes over some columns."""
-    table = evidence.release_table
-    is_usual = tuple(columns) == evidence.quasi_identifiers
-    classes = evidence.classes if is_usual else equivalence_classes(table, columns)
-    codes = encode(table.column(attribute.name))
-    counts = Counts.of(classes.class_of, codes.code_of, len(classes), len(codes.values))
-    return Counted(attribute, classes, codes, counts, evidence)
+    classes = tables_over(crew, evidence, columns, attribute.name)
+    found = classes.occurrences[attribute.name]
+    return Counted(attribute, classes, found.values, found.counts, evidence, crew)
 
 
 def rounded(figure: float) -> float | None:

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from distanon.data import categories
-from distanon.data.classes import Codes, canonical, encode, is_text
-from distanon.data.evidence import Evidence
+from distanon.data.classes import are_markers, encode, is_text
 from distanon.data.schema import Attribute, AttributeType
 from distanon.errors import InputError
 from distanon.kernels.closeness import (
@@ -21,8 +20,9 @@ from distanon.kernels.closeness import (
     hierarchical_distances,
     ordered_distances,
 )
-from distanon.kernels.counts import Counts, Ratios, exact
+from distanon.kernels.counts import Counts, Ratios, exact, from_triplets
 from distanon.promises.sensitive import Counted, Judgement, Override, SensitivePromise, rounded
+from distanon.promises.tables import original_totals
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 
@@ -79,7 +79,7 @@ class TCloseness(SensitivePromise):
         """Judges one attribute."""
         attribute, distance = counted.attribute, self.distance_for(counted.attribute)
         whole = counted.counts.value_totals
-        ratios = _distances(attribute, distance, counted.codes, counted.counts, whole)
+        ratios = _distances(attribute, distance, counted.values, counted.counts, whole)
         floats = ratios.floats()
         measured = {
             "t": rounded(float(floats.max())) if len(floats) else None,
@@ -89,7 +89,7 @@ class TCloseness(SensitivePromise):
             ~ratios.at_most(exact(self.t)),
             f"are farther than {self.t:g} from the whole release",
             measured,
-            _to_original(attribute, distance, counted.evidence),
+            _to_original(counted, distance),
         )
 
 
@@ -100,7 +100,7 @@ def _has_order(attribute: Attribute) -> bool:
 def _distances(
     attribute: Attribute,
     distance: Distance,
-    codes: Codes,
+    values: pa.Array,
     counts: Counts,
     reference: NDArray[np.int64],
 ) -> Ratios:
@@ -108,22 +108,23 @@ def _distances(
     if distance == "equal":
         return equal_distances(counts, reference)
     if distance == "hierarchical":
-        return hierarchical_distances(counts, reference, _ancestors(attribute, codes))
-    order = _order(attribute, codes)
+        return hierarchical_distances(counts, reference, _ancestors(attribute, values))
+    order = _order(attribute, values)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     ranked = counts.renumbered(rank)
-    return ordered_distances(ranked, reference[order], codes.is_marker[order])
+    return ordered_distances(ranked, reference[order], are_markers(values)[order])
 
 
-def _order(attribute: Attribute, codes: Codes) -> NDArray[np.int64]:
+def _order(attribute: Attribute, shown: pa.Array) -> NDArray[np.int64]:
     """The numbers of the values, lowest value first; markers last.
 
     Raises:
         InputError: a value that the column's `order` lacks, or that is no number.
     """
-    present = np.flatnonzero(~codes.is_marker)
-    values = codes.values.take(pa.array(present))
+    is_marker = are_markers(shown)
+    present = np.flatnonzero(~is_marker)
+    values = shown.take(pa.array(present))
     if attribute.type == AttributeType.ORDINAL:
         keys = _ordinal_ranks(attribute, values)
     elif is_text(values.type):
@@ -138,9 +139,7 @@ def _order(attribute: Attribute, codes: Codes) -> NDArray[np.int64]:
             values = values.cast(pa.int8())
         keys = np.empty(len(values), np.int64)
         keys[pc.sort_indices(values).to_numpy()] = np.arange(len(values))
-    return np.concatenate(
-        (present[np.argsort(keys, kind="stable")], np.flatnonzero(codes.is_marker))
-    )
+    return np.concatenate((present[np.argsort(keys, kind="stable")], np.flatnonzero(is_marker)))
 
 
 def _ordinal_ranks(attribute: Attribute, values: pa.Array) -> NDArray[np.int64]:
@@ -157,7 +156,7 @@ def _ordinal_ranks(attribute: Attribute, values: pa.Array) -> NDArray[np.int64]:
     return ranks
 
 
-def _ancestors(attribute: Attribute, codes: Codes) -> NDArray[np.int64]:
+def _ancestors(attribute: Attribute, values: pa.Array) -> NDArray[np.int64]:
     """For each height the number of each value's ancestor; markers hang from the top.
 
     Raises:
@@ -165,9 +164,9 @@ def _ancestors(attribute: Attribute, codes: Codes) -> NDArray[np.int64]:
     """
     if attribute.hierarchy is None:
         raise InputError(f"column {attribute.name!r} has no hierarchy")
-    is_marker = codes.is_marker
+    is_marker = are_markers(values)
     rows = {row[0]: row for row in attribute.hierarchy.levels}
-    texts = [text if text is None else str(text) for text in _texts(codes)]
+    texts = [text if text is None else str(text) for text in _texts(values)]
     lacking = sum(
         text not in rows for text, marker in zip(texts, is_marker, strict=True) if not marker
     )
@@ -185,23 +184,23 @@ def _ancestors(attribute: Attribute, codes: Codes) -> NDArray[np.int64]:
     return result
 
 
-def _texts(codes: Codes) -> list[str | None]:
-    texts: list[str | None] = codes.values.cast(pa.string()).to_pylist()
+def _texts(values: pa.Array) -> list[str | None]:
+    texts: list[str | None] = values.cast(pa.string()).to_pylist()
     return texts
 
 
-def _to_original(attribute: Attribute, distance: Distance, evidence: Evidence) -> dict[str, Any]:
+def _to_original(counted: Counted, distance: Distance) -> dict[str, Any]:
     """How far the whole release is from the original: what changed cells did. Private."""
-    original, name = evidence.original, attribute.name
-    if original is None or name not in original.schema or len(evidence.release) == 0:
+    attribute, ours = counted.attribute, counted.values
+    found = original_totals(counted.crew, counted.evidence, attribute.name)
+    if found is None or len(ours) == 0 or found[0].type != ours.type:
         return {}
-    ours = canonical(evidence.release_table.column(name))
-    theirs = canonical(evidence.original_table.column(name))
-    if ours.type != theirs.type or len(theirs) == 0:
-        return {}
-    codes = encode(pa.chunked_array([*ours.chunks, *theirs.chunks], ours.type))
-    is_original = (np.arange(len(codes.code_of)) >= len(ours)).astype(np.int64)
-    both = Counts.of(is_original, codes.code_of, 2, len(codes.values))
-    reference = np.bincount(codes.code_of[len(ours) :], minlength=len(codes.values))
-    away = _distances(attribute, distance, codes, both, reference.astype(np.int64))
+    theirs, totals = found
+    codes = encode(pa.concat_arrays([ours, theirs]))
+    # Our values are distinct, so they are numbered 0, 1, … here too.
+    shown, whole = np.arange(len(ours)), counted.counts.value_totals
+    released = from_triplets(np.zeros_like(shown), shown, whole, 1, len(codes.values))
+    reference = np.zeros(len(codes.values), np.int64)
+    reference[codes.code_of[len(ours) :]] = totals
+    away = _distances(attribute, distance, codes.values, released, reference)
     return {"to_original": rounded(float(away.floats()[0]))}

@@ -20,8 +20,8 @@ def test_classes_are_numbered_from_one_in_the_order_of_the_files():
     assert reason(CLASSES, np.zeros(3, np.bool_), "are too small") == ""
 
 
-def test_tuples_are_what_json_can_hold():
-    listed = tuples(CLASSES, np.array([True, False, True]), TABLE, ["x", "day"])
+def test_tuples_are_what_json_can_hold(dataset):
+    listed = tuples(CLASSES, np.array([True, False, True]), dataset(TABLE, pieces=3), ["x", "day"])
     assert listed == [
         {"class": 1, "size": 2, "values": {"x": "a", "day": "2020-01-02"}},
         {"class": 3, "size": 1, "values": {"x": "c", "day": None}},

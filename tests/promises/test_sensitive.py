@@ -7,6 +7,7 @@ import pytest
 from distanon.data.evidence import Evidence
 from distanon.promises import BetaLikeness, LDiversity, TCloseness
 from distanon.promises.sensitive import count, rounded
+from distanon.runtime.crew import SerialCrew
 
 
 def test_figures_hide_the_noise_of_logarithms_and_infinities():
@@ -16,7 +17,7 @@ def test_figures_hide_the_noise_of_logarithms_and_infinities():
 
 def test_counts_leave_markers_out_where_they_say_nothing(dataset):
     data = dataset({"x": ["a", "a", "b"], "s": ["u", None, "*"]}, sensitive=["s"])
-    counted = count(Evidence(data), data.schema["s"], ["x"])
+    counted = count(Evidence(data), data.schema["s"], ["x"], SerialCrew())
     assert counted.counts.totals.tolist() == [2, 1]
     assert counted.informative.totals.tolist() == [1, 0]
 
