@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from distanon.data.graph import Graph, GraphColumns, GraphDataset
 from distanon.data.node_ids import Place, alike, distinct_ids, number, repeated
 from distanon.data.schema import Schema
+from distanon.data.table import MemoryPartition
 from distanon.errors import InputError
 
 Undeclared = Literal["refuse", "drop"]
@@ -60,6 +61,11 @@ class GraphTables:
     def arrow_schema(self) -> pa.Schema:
         """Names and types of the nodes' attributes."""
         return pa.schema([]) if self.attributes is None else self.attributes.schema
+
+    @property
+    def node_partitions(self) -> tuple[MemoryPartition, ...]:
+        """The nodes' attributes; none where there are no attributes."""
+        return () if self.attributes is None else (MemoryPartition(self.attributes),)
 
 
 def check_usable(tables: GraphTables, *, directed: bool, undeclared: Undeclared) -> None:

@@ -12,13 +12,13 @@ from distanon.data.graph import Graph, GraphDataset
 from distanon.data.graph_evidence import GraphEvidence
 from distanon.data.graph_release import GraphRelease, PublishedGraph, publishable_tables
 from distanon.data.graph_tables import remarks
-from distanon.data.hierarchy import Hierarchy
 from distanon.data.missing import refuse_missing
 from distanon.data.release import Release
 from distanon.data.streams import Streams
 from distanon.data.supernode_evidence import SupernodeEvidence
 from distanon.data.table import Dataset
 from distanon.data.uniqueness import refuse_unique
+from distanon.job.hierarchies import hierarchies_of
 from distanon.methods.base import Context, Method
 from distanon.methods.graphs_in_memory import evidence_of, knowledge_of
 from distanon.promises.base import Promise
@@ -26,7 +26,6 @@ from distanon.spec import JobSpec
 from distanon.storage.graph_staging import StagedGraph
 from distanon.storage.graphs import open_graph
 from distanon.storage.publishing import Attempt
-from distanon.storage.tables import read_rows
 
 Data: TypeAlias = Dataset | GraphDataset
 Made: TypeAlias = Release | GraphRelease
@@ -59,10 +58,9 @@ def open_graph_dataset(spec: JobSpec) -> tuple[GraphDataset, tuple[str, ...], st
     """
     wanted = spec.graph
     opened = open_graph(wanted.graph_source, spec.storage)
-    hierarchies = {
-        column: Hierarchy.from_rows(read_rows(path, spec.storage), path)
-        for column, path in wanted.hierarchies.items()
-    }
+    hierarchies = hierarchies_of(
+        wanted, opened.arrow_schema.names, opened.tables.node_partitions, wanted.place, spec.storage
+    )
     dataset = opened.dataset(wanted.schema_for(opened, hierarchies))
     nodes = dataset.node_dataset()
     if wanted.missing == "error":

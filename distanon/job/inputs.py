@@ -12,19 +12,20 @@ from distanon.data import builtin, codes
 from distanon.data.domain import scan
 from distanon.data.graph import GraphDataset
 from distanon.data.guesses import risky_guesses
-from distanon.data.hierarchy import Hierarchy
 from distanon.data.missing import refuse_missing
+from distanon.data.ports import Partition
 from distanon.data.schema import Attribute, AttributeType, Schema
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset
 from distanon.data.uniqueness import refuse_unique
 from distanon.errors import InputError
 from distanon.job.graphs import open_graph_dataset
+from distanon.job.hierarchies import hierarchies_of
 from distanon.spec import JobSpec
 from distanon.spec.places import BUILTIN
 from distanon.spec.table_input import ControlFraction, TableInput
 from distanon.storage.store import StorageSettings
-from distanon.storage.tables import OpenedTable, open_table, read_rows
+from distanon.storage.tables import OpenedTable, open_table
 
 _MISSING = "input.table.missing"
 
@@ -61,7 +62,7 @@ def open_inputs(spec: JobSpec, streams: Streams) -> Inputs:
     wanted = spec.table
     pieces = None if spec.runtime.partitions == "auto" else spec.runtime.partitions
     opened = open_table(place_of(wanted.path), wanted.csv, spec.storage, pieces)
-    schema = schema_of(wanted, opened, spec.storage)
+    schema = schema_of(wanted, opened, spec.storage, _beside(spec))
     whole = Dataset(schema, opened.partitions, wanted.path)
     # Before any record is held out, since faults name rows of the files.
     domain = scan(whole, opened.locate if len(opened.parts) > 1 else None)
@@ -87,13 +88,27 @@ def place_of(path: str) -> str:
     return path
 
 
-def schema_of(wanted: TableInput, opened: OpenedTable, storage: StorageSettings) -> Schema:
-    """Roles and types of an opened table's columns, hierarchies read."""
-    hierarchies = {
-        column: Hierarchy.from_rows(read_rows(path, storage), path)
-        for column, path in wanted.hierarchies.items()
-    }
+def schema_of(
+    wanted: TableInput,
+    opened: OpenedTable,
+    storage: StorageSettings,
+    beside: Sequence[Partition] = (),
+) -> Schema:
+    """Roles and types of an opened table's columns, hierarchies read or built."""
+    hierarchies = hierarchies_of(
+        wanted, opened.arrow_schema.names, opened.partitions, wanted.path, storage, beside
+    )
     return wanted.schema_for(opened.arrow_schema, wanted.path, hierarchies)
+
+
+def _beside(spec: JobSpec) -> Sequence[Partition]:
+    """The records of a control file, where hierarchies are built that must hold their values."""
+    control = spec.input.control
+    if not isinstance(control, str) or not spec.table.hierarchy_rules:
+        return ()
+    opened = open_table(place_of(control), spec.table.csv, spec.storage)
+    lacking = set(spec.table.hierarchy_rules) - set(opened.arrow_schema.names)
+    return () if lacking else opened.partitions  # a control of other columns is refused later
 
 
 def _hold_out(

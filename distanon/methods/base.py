@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from distanon.data.graph import GraphDataset
 from distanon.data.graph_release import GraphRelease
-from distanon.data.hierarchy import Hierarchy
+from distanon.data.hierarchy_rules import HierarchyLike
 from distanon.data.ports import Progress, Scratch, Silent
 from distanon.data.release import Release
 from distanon.data.schema import AttributeType, Role
@@ -108,7 +108,7 @@ class Method(BaseModel):
         identifiers: Sequence[str] = (),
         subject: str | None = None,
         types: Mapping[str, AttributeType | str] | None = None,
-        hierarchies: Mapping[str, Hierarchy | Sequence[Sequence[str]]] | None = None,
+        hierarchies: Mapping[str, HierarchyLike] | None = None,
         columns: Mapping[str, Mapping[str, Any]] | None = None,
         confirm_unique: Sequence[str] = (),
         promises: Mapping[str, Promise | Mapping[str, Any] | None] | None = None,
@@ -126,7 +126,8 @@ class Method(BaseModel):
             subject: the column that names the person behind several rows; dropped.
             types: numeric, ordinal, nominal or binary, by column; inferred where not given.
             hierarchies: generalization hierarchies of nominal columns, as rows of a value and
-                its levels up to the top.
+                its levels up to the top, or as a rule that builds one, as in a job spec:
+                {"zip": {"build": "prefixes", "lengths": [3, 1]}}.
             columns: settings by column, as in a job spec: order, decimals, domain_bounds,
                 top_code; {"age": {"domain_bounds": (18, 99)}}.
             confirm_unique: insensitive columns that may be unique for more than 5 % of the rows.
@@ -196,7 +197,7 @@ class GraphMethod(Method):
         insensitive: Sequence[str] = (),
         identifiers: Sequence[str] = (),
         types: Mapping[str, AttributeType | str] | None = None,
-        hierarchies: Mapping[str, Hierarchy | Sequence[Sequence[str]]] | None = None,
+        hierarchies: Mapping[str, HierarchyLike] | None = None,
         columns: Mapping[str, Mapping[str, Any]] | None = None,
         confirm_unique: Sequence[str] = (),
         source: str | None = None,

@@ -22,6 +22,7 @@ from distanon.data.evidence import Evidence
 from distanon.data.frames import name_of, read_frame, write_frame
 from distanon.data.guesses import risky_guesses
 from distanon.data.hierarchy import Hierarchy
+from distanon.data.hierarchy_rules import HierarchyLike, counted_values, rule_of
 from distanon.data.release import Release, publishable_schema, sort_for_release
 from distanon.data.schema import SOURCE, Attribute, AttributeType, Role, Schema, infer_type
 from distanon.data.streams import Streams
@@ -42,7 +43,7 @@ class Request:
 
     roles: Mapping[Role, Sequence[str]]
     types: Mapping[str, AttributeType | str]
-    hierarchies: Mapping[str, Hierarchy | Sequence[Sequence[str]]]
+    hierarchies: Mapping[str, HierarchyLike]
     promises: Mapping[str, Promise | Mapping[str, Any] | None]
     seed: int | None
     workers: int | None
@@ -144,12 +145,11 @@ def _check_roles(columns: Sequence[str], request: Request, source: str) -> None:
 
 def _attribute(column: pa.Field, role: Role, table: pa.Table, request: Request) -> Attribute:
     name = column.name
-    hierarchy = request.hierarchies.get(name)
-    if hierarchy is not None and not isinstance(hierarchy, Hierarchy):
-        hierarchy = Hierarchy.from_rows(hierarchy, f"the hierarchy of {name!r}")
+    stated = request.hierarchies.get(name)
+    hierarchy = _hierarchy(stated, name, table)
     settings = ColumnSettings.read(name, request.columns.get(name, {}))
     implied = AttributeType.ORDINAL if settings.order is not None else None
-    declared = request.types.get(name, AttributeType.NOMINAL if hierarchy else implied)
+    declared = request.types.get(name, AttributeType.NOMINAL if stated else implied)
     try:
         kind = infer_type(column.type) if declared is None else AttributeType(declared)
     except ValueError:
@@ -169,6 +169,19 @@ def _attribute(column: pa.Field, role: Role, table: pa.Table, request: Request) 
         declared=declared is not None,
     )
     return settings.applied(attribute)
+
+
+def _hierarchy(
+    stated: HierarchyLike | None,
+    name: str,
+    table: pa.Table,
+) -> Hierarchy | None:
+    if stated is None or isinstance(stated, Hierarchy):
+        return stated
+    if isinstance(stated, Mapping):
+        rule = rule_of(stated, f"hierarchies[{name!r}]")
+        return rule.hierarchy(counted_values([MemoryPartition(table)], name), name, "the table")
+    return Hierarchy.from_rows(stated, f"the hierarchy of {name!r}")
 
 
 def _order(column: pa.ChunkedArray) -> tuple[Any, ...] | None:

@@ -41,7 +41,7 @@ def assign_roles(
         settings: roles and settings, by column.
         arrow_schema: names and types as in the files.
         source: what the table is called in messages.
-        hierarchies: the files of `settings.hierarchies`, read, by column.
+        hierarchies: by column, read from the files or built by the rules.
         part: of the spec: input.table or input.graph. Nodes need no quasi-identifier, since an
             intruder may know their edges alone.
         drop: whether columns without a role are left out.

@@ -14,6 +14,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    TypeAdapter,
     ValidatorFunctionWrapHandler,
     WrapValidator,
     field_validator,
@@ -22,6 +23,7 @@ from pydantic import (
 
 from distanon.data.builtin import NAMES
 from distanon.data.hierarchy import Hierarchy
+from distanon.data.hierarchy_rules import HierarchyRule, Rule
 from distanon.data.schema import AttributeType, Role, Schema
 from distanon.data.setting_faults import refused, unknown
 from distanon.errors import SpecError
@@ -53,6 +55,19 @@ def _bounds(value: tuple[float, float]) -> tuple[float, float]:
     return value
 
 
+def _hierarchy(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    """A rule where it is a mapping, else a place, so that a fault speaks of one of the two."""
+    return _RULE.validate_python(value) if isinstance(value, Mapping) else handler(value)
+
+
+_RULE: TypeAdapter[Rule] = TypeAdapter(HierarchyRule)
+
+HierarchyChoice = Annotated[
+    Place | HierarchyRule,
+    WrapValidator(_hierarchy, json_schema_input_type=str | HierarchyRule),
+]
+
+
 class Column(BaseModel):
     """What one column means, and how its values are compared and released.
 
@@ -60,7 +75,10 @@ class Column(BaseModel):
         role: identifier and subject are dropped; quasi_identifier is what an intruder may know;
             sensitive is what an intruder wants; insensitive is kept as it is.
         type: inferred from the file, and shown, when absent.
-        hierarchy: file of a generalization hierarchy: value;level1;level2;…
+        hierarchy: file of a generalization hierarchy: value;level1;level2;… without a heading; or
+            a rule that builds one: {build: intervals, widths: [5, 10]}, {build: quantiles,
+            groups: [8, 4, 2]}, {build: prefixes, lengths: [3, 1]}, {build: dates, periods:
+            [month, year]}, {build: frequency, at_least: [50, 500]}.
         order: all values of an ordinal column, lowest first.
         decimals: digits after the point in the release, of a quasi_identifier.
         domain_bounds: lowest and highest value that the release may hold, of a quasi_identifier.
@@ -73,7 +91,7 @@ class Column(BaseModel):
 
     role: Role
     type: AttributeType | None = None
-    hierarchy: Place | None = None
+    hierarchy: HierarchyChoice | None = None
     order: Annotated[tuple[Scalar, ...], Field(min_length=2)] | None = None
     decimals: Annotated[int, Field(ge=0, le=15)] | None = None
     domain_bounds: Annotated[tuple[float, float], AfterValidator(_bounds)] | None = None
@@ -211,7 +229,16 @@ class InputSettings(BaseModel):
         return {
             name: column.hierarchy
             for name, column in self.columns.items()
-            if column.hierarchy is not None
+            if isinstance(column.hierarchy, str)
+        }
+
+    @property
+    def hierarchy_rules(self) -> Mapping[str, Rule]:
+        """The rule that builds each column's hierarchy."""
+        return {
+            name: column.hierarchy
+            for name, column in self.columns.items()
+            if isinstance(column.hierarchy, Rule)
         }
 
 
@@ -248,7 +275,7 @@ class TableInput(InputSettings):
         Args:
             arrow_schema: names and types as in the files.
             source: what the table is called in messages.
-            hierarchies: the files of `self.hierarchies`, read, by column.
+            hierarchies: by column, read from the files or built by the rules.
 
         Raises:
             SpecError: all columns that are not in the files, have no role, or have settings
