@@ -89,3 +89,27 @@ def column_facts(original: Schema) -> list[dict[str, Any]]:
         }
         for attribute in original
     ]
+
+
+def release_facts(
+    spec: JobSpec, release: Release | GraphRelease, schema: Schema, records: int
+) -> dict[str, Any]:
+    """What the reports tell of the release itself.
+
+    Args:
+        spec: of the job.
+        release: what the method made.
+        schema: of the input.
+        records: of the release.
+    """
+    return {
+        "method": {"name": spec.method.name, "parameters": spec.method.parameters()},
+        "public_parameters": spec.public_parameters(),
+        "limits": spec.method.limits,
+        "records": records,
+        "unit": "nodes" if isinstance(release, GraphRelease) else "records",
+        "columns": column_facts(schema),
+        "counts": public_counts(release, smallest(spec)),
+        "smallest": smallest(spec),
+        "private": dict(release.private),
+    }

@@ -13,15 +13,13 @@ from typing import Any
 from distanon import auditing
 from distanon.data.evidence import Evidence
 from distanon.data.graph import GraphDataset
-from distanon.data.graph_release import GraphRelease
 from distanon.data.measurement import Measurement
 from distanon.data.ports import Progress, Silent
-from distanon.data.schema import Schema
 from distanon.data.streams import Streams
 from distanon.errors import OutputExistsError, PromiseBrokenError, ResumeError
 from distanon.job.comparison import check_all, measure_all
-from distanon.job.facts import column_facts, public_counts, public_document, smallest, versions
-from distanon.job.graphs import Made, make, published_form, staged_evidence
+from distanon.job.facts import public_document, release_facts, versions
+from distanon.job.graphs import make, published_form, staged_evidence
 from distanon.job.inputs import Inputs, open_inputs
 from distanon.job.journal import AUDIT, REFUSED, REPORT, Journal, by_prefix_alone, refused_run
 from distanon.job.logbook import Logbook
@@ -235,7 +233,7 @@ def _publish(begun: _Begun, attempt: Attempt, context: Context) -> Evidence:
     evidence = _evidence(begun, attempt)
     verdicts = auditing.verify(promises, evidence, context.crew)
     begun.journal.write_audit(verdicts, removed)
-    begun.journal.update_run(release=_facts(spec, release, dataset.schema, manifest.records))
+    begun.journal.update_run(release=release_facts(spec, release, dataset.schema, manifest.records))
     told = refusal(promises, verdicts)
     if told:
         begun.journal.update_run(status=REFUSED)
@@ -314,21 +312,6 @@ def _context(begun: _Begun, crew: Crew) -> Context:
     scratch = StoreScratch.open(begun.journal.store, digests)
     every = spec.runtime.checkpoint_every
     return Context(crew, scratch, begun.streams, begun.logbook, blocks, every)
-
-
-def _facts(spec: JobSpec, release: Made, schema: Schema, records: int) -> dict[str, Any]:
-    """What the reports tell of the release itself."""
-    return {
-        "method": {"name": spec.method.name, "parameters": spec.method.parameters()},
-        "public_parameters": spec.public_parameters(),
-        "limits": spec.method.limits,
-        "records": records,
-        "unit": "nodes" if isinstance(release, GraphRelease) else "records",
-        "columns": column_facts(schema),
-        "counts": public_counts(release, smallest(spec)),
-        "smallest": smallest(spec),
-        "private": dict(release.private),
-    }
 
 
 def _result(journal: Journal) -> RunResult:

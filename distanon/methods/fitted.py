@@ -17,10 +17,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from distanon.data import categories, codes
+from distanon.data import categories, codes, generalization
 from distanon.data.attribute_domain import AttributeDomain
 from distanon.data.coding import Coding
 from distanon.data.domain import Domain
+from distanon.data.hierarchy import Hierarchy
 from distanon.data.schema import Attribute, AttributeType, Schema
 from distanon.data.space import AttributeSpace
 from distanon.data.values import encode_column
@@ -75,6 +76,11 @@ class Fitted:
             if attribute.type is not AttributeType.NUMERIC:
                 values = categories.as_array(its.categories, attribute.arrow_type)
                 found[f"categories-{place}"] = pa.table({"value": values})
+            if attribute.hierarchy is not None:
+                levels = zip(*attribute.hierarchy.levels, strict=True)
+                found[f"hierarchy-{place}"] = pa.table(
+                    {str(h): level for h, level in enumerate(levels)}
+                )
         for place, order in enumerate(self.places):
             if order is not None:
                 found[f"places-{place}"] = pa.table({"place": order})
@@ -127,7 +133,26 @@ class Fitted:
         groups = self._groups(values)
         for rows in strange.values():
             groups[rows] = -1
-        return Located(groups, {name: int(rows.sum()) for name, rows in strange.items()})
+        counts = {name: int(rows.sum()) for name, rows in strange.items()}
+        return Located(groups, counts, values)
+
+    def outside(self, located: Located) -> Booleans:
+        """Which records have a value beyond the published region of their group, bool (m,).
+
+        A group's region spans its own records, and a new one may lie beside it. With plain cells
+        each value that is not the published one counts.
+
+        Raises:
+            InputError: cells that can't be read.
+        """
+        beyond = located.groups < 0
+        own = np.maximum(located.groups, 0)
+        for place, (attribute, its) in enumerate(
+            zip(self.space.attributes, self.space.domains, strict=True)
+        ):
+            regions = generalization.read(self.cells.column(attribute.name), attribute, its)
+            beyond |= ~regions.contains(located.values[:, place], regions.code_of[own])
+        return np.asarray(beyond, dtype=np.bool_)
 
     def _groups(self, values: Floats) -> Integers:
         if self.cuts is not None:
@@ -150,10 +175,12 @@ class Located:
     Attributes:
         groups: int64, shape (m,): -1 where a value is one that the fit has never seen.
         strange: how many such values each column has, where it has some.
+        values: float64, shape (m, q), in the fitted codes.
     """
 
     groups: Integers
     strange: Mapping[str, int]
+    values: Floats
 
 
 def fitted_by_cuts(
@@ -245,7 +272,15 @@ def _read(
         if row["format"] != FORMAT:
             raise InputError(_UNREADABLE)
         kind = columns.schema.field(attribute.name).type
-        found.append(replace(attribute, type=AttributeType(row["type"]), arrow_type=kind))
+        levels = tables.get(f"hierarchy-{place}")
+        found.append(
+            replace(
+                attribute,
+                type=AttributeType(row["type"]),
+                arrow_type=kind,
+                hierarchy=None if levels is None else _hierarchy(levels),
+            )
+        )
         domains[attribute.name] = _domain(row["domain"], tables.get(f"categories-{place}"))
         order = tables.get(f"places-{place}")
         places.append(None if order is None else order.column("place").to_numpy())
@@ -259,6 +294,11 @@ def _read(
         places=tuple(places),
         tuples=None if tuples is None else np.column_stack([c.to_numpy() for c in tuples.columns]),
     )
+
+
+def _hierarchy(levels: pa.Table) -> Hierarchy:
+    columns = [column.to_pylist() for column in levels.columns]
+    return Hierarchy(tuple(zip(*columns, strict=True)))
 
 
 def _domain(text: str, values: pa.Table | None) -> AttributeDomain:

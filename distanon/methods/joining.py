@@ -85,7 +85,7 @@ def keep_promises(
     """
     people, count = people_of(dataset, promises), int(labels.max(initial=-1)) + 1
     everybody = np.ones(len(labels), np.bool_)
-    fails = _failing(dataset, promises, k, people, everybody)(labels, count)
+    fails = failing_groups(dataset, promises, k, people, everybody)(labels, count)
     out = _suppressed(labels, fails, int(suppression * len(labels)))
     for left_out in (out, np.zeros(count, np.bool_)) if out.any() else (out,):
         kept = ~left_out[labels]
@@ -94,7 +94,7 @@ def keep_promises(
             space,
             values[kept],
             number[labels[kept]],
-            _failing(dataset, promises, k, people, kept),
+            failing_groups(dataset, promises, k, people, kept),
             None if cells is None else cells[kept],
         )
         if found is not None:
@@ -103,6 +103,41 @@ def keep_promises(
     raise InfeasibleError(
         f"{dataset.source}: not even all records as one group keep the promises; ask for less"
     )
+
+
+def failing_groups(
+    dataset: Dataset,
+    promises: Mapping[str, Promise],
+    k: int,
+    people: Integers | None,
+    kept: Booleans,
+) -> Fails:
+    """A test of groups of some records: which of them break a promise.
+
+    Args:
+        dataset: n records; its sensitive columns are read.
+        promises: k_anonymity, l_diversity and t_closeness count.
+        k: records of each group, or people.
+        people: int64, shape (n,), as `limits.people_of`.
+        kept: bool, shape (n,): the m records that are released, which t is measured against.
+
+    Returns:
+        A function of labels, int64 (m,), and how many groups g there are; it returns bool (g,).
+    """
+    limits = [limit.of(np.flatnonzero(kept)) for limit in limits_of(dataset, promises, kept)]
+    persons = None if people is None else people[kept]
+
+    def fails(labels: Integers, groups: int) -> Booleans:
+        if persons is None:
+            small = np.bincount(labels, minlength=groups) < k
+        else:
+            many = int(persons.max(initial=-1)) + 1
+            small = distinct_values(Counts.of(labels, persons, groups, many)) < k
+        for limit in limits:
+            small |= ~limit.holds(Counts.of(labels, limit.codes, groups, limit.n_values))
+        return np.asarray(small, dtype=np.bool_)
+
+    return fails
 
 
 def group_averages(space: AttributeSpace, values: Floats, labels: Integers, groups: int) -> Floats:
@@ -161,30 +196,6 @@ def mixed_of(space: AttributeSpace, values: Floats) -> Mixed:
         np.column_stack([np.empty((len(values), 0), np.int64), *columns]).astype(np.int64),
         np.array(weights, dtype=np.float64),
     )
-
-
-def _failing(
-    dataset: Dataset,
-    promises: Mapping[str, Promise],
-    k: int,
-    people: Integers | None,
-    kept: Booleans,
-) -> Fails:
-    """Which groups of the kept records break a promise."""
-    limits = [limit.of(np.flatnonzero(kept)) for limit in limits_of(dataset, promises, kept)]
-    persons = None if people is None else people[kept]
-
-    def fails(labels: Integers, groups: int) -> Booleans:
-        if persons is None:
-            small = np.bincount(labels, minlength=groups) < k
-        else:
-            many = int(persons.max(initial=-1)) + 1
-            small = distinct_values(Counts.of(labels, persons, groups, many)) < k
-        for limit in limits:
-            small |= ~limit.holds(Counts.of(labels, limit.codes, groups, limit.n_values))
-        return np.asarray(small, dtype=np.bool_)
-
-    return fails
 
 
 def _suppressed(labels: Integers, fails: Booleans, budget: int) -> Booleans:
