@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _BROKEN_PROMISE = 3
 _WHO_KNOWS = (
     "which columns may an intruder know? Name them with --quasi-identifiers a,b, or give the job's "
-    "--spec or its run's --private"
+    "--spec or its run's --private; of a graph --knowledge degree will do"
 )
 
 app = typer.Typer(
@@ -55,6 +56,16 @@ Address = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")]
+
+
+class GraphKnowledge(Enum):
+    """What an intruder may know of a person in a graph."""
+
+    attributes = "attributes"
+    degree = "degree"
+    both = "attributes+degree"
+
+
 RunId = Annotated[
     str | None,
     typer.Option("--run-id", metavar="ID", help="Instead of the name and a digest of the spec."),
@@ -207,16 +218,22 @@ def methods(
 @explained
 def audit(
     release: Annotated[
-        str, typer.Argument(metavar="RELEASE", help="A release, or any table: file or folder.")
+        str,
+        typer.Argument(
+            metavar="RELEASE",
+            help="A release, any table (file or folder), or any graph: GraphML, GML, or a folder "
+            "with edges and nodes.",
+        ),
     ],
     original: Annotated[
         str | None,
         typer.Option(
             "--original",
             metavar="INPUT",
-            help="The table that it was made from: with --private, where the run's input has "
-            "moved; with --also, to count people found in both. Alone it adds no figure, since "
-            "it does not say whose row is whose.",
+            help="The table or graph that it was made from: with --private, where the run's input "
+            "has moved; with --also, to count people found in both. Of a table it adds no figure "
+            "alone, since it does not say whose row is whose; of a graph, the original's "
+            "structure.",
         ),
     ] = None,
     spec: Annotated[
@@ -246,6 +263,14 @@ def audit(
     sensitive: Annotated[
         str | None, typer.Option("--sensitive", metavar="C", help="What an intruder wants.")
     ] = None,
+    knowledge: Annotated[
+        GraphKnowledge | None,
+        typer.Option(
+            "--knowledge",
+            help="Of a graph: what an intruder knows of a person; by default as the release or "
+            "its spec states, else both.",
+        ),
+    ] = None,
     promises: Annotated[
         list[str] | None,
         typer.Option(
@@ -258,16 +283,17 @@ def audit(
     """Check a finished release from its files alone; it need not be made by distanon.
 
     A release of distanon states roles and promises in its release.json; of any other table name
-    the columns. Exits with 3 when a stated promise does not hold, when one of --promise can't be
-    verified from what is at hand, and when none of the others can: linkage and unchanged need a
-    run with `keep_mapping: true` and its --private prefix.
+    the columns, of any other graph the attributes of its nodes. Exits with 3 when a stated promise
+    does not hold, when one of --promise can't be verified from what is at hand, and when none of
+    the others can: linkage and unchanged need a run with `keep_mapping: true` and its --private
+    prefix.
 
     Example: distanon audit release/ --quasi-identifiers age,zip --sensitive job
     --promise k_anonymity.k=5 --promise l_diversity.l=3
     """
     known = _named(quasi_identifiers, "--quasi-identifiers")
     wanted = _named(sensitive, "--sensitive")
-    if wanted and not known and spec is None and private is None:
+    if wanted and not known and spec is None and private is None and knowledge is None:
         raise SpecError(_WHO_KNOWS)
     if spec is not None and (quasi_identifiers or sensitive):
         raise SpecError(
@@ -290,6 +316,7 @@ def audit(
             also=also,
             quasi_identifiers=known,
             sensitive=wanted,
+            knowledge=None if knowledge is None else knowledge.value,
             promises=asked,
             progress=progress,
         )

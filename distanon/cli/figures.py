@@ -197,14 +197,21 @@ def print_missing(found: Figures, *, has_original: bool) -> None:
     """
     unverified = [line.promise for line in found.verdicts if _is_asserted(line)]
     missing = [f"Not verified: {', '.join(unverified)}."] if unverified else []
-    if not any(each.name.startswith("identity.release") for each in found.measurements):
+    names = {each.name for each in found.measurements}
+    is_graph = any(name.startswith("reached.") for name in names)
+    if is_graph and "topology.edges_kept" not in names:
+        missing.append(
+            "Not measured: who is found again by structure or by a few known people, which edges "
+            "are told apart, and what is kept of the original's."
+        )
+    if not is_graph and not any(name.startswith("identity.release") for name in names):
         missing.append("Not measured: linkage, stability and change.")
     if not missing:
         return
     need = "beside the originals the" if has_original else "the originals and the"
     print(
-        f"{' '.join(missing)} That needs {need} source of each row: run the job with "
-        "`keep_mapping: true` and audit with its --private prefix (or its --spec)."
+        f"{' '.join(missing)} That needs {need} source of each {'node' if is_graph else 'row'}: "
+        "run the job with `keep_mapping: true` and audit with its --private prefix (or its --spec)."
     )
 
 

@@ -15,22 +15,25 @@ from distanon.auditing import Thoroughness
 from distanon.data.evidence import Evidence
 from distanon.data.frames import read_frame
 from distanon.data.graph import GraphDataset
+from distanon.data.graph_evidence import Knowledge
+from distanon.data.hierarchy_rules import Rule
 from distanon.data.measurement import Measurement
 from distanon.data.ports import Progress, Silent
-from distanon.data.schema import Attribute, Role, Schema, infer_type
+from distanon.data.schema import AttributeType, Role, Schema
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset, MemoryPartition
 from distanon.errors import InputError, SpecError
-from distanon.job.graph_audit import graph_evidence, refuse_graph
+from distanon.job.graph_audit import GraphQuestion, graph_evidence, shows_graph
 from distanon.job.inputs import hold_out, open_inputs, place_of, schema_of
 from distanon.job.journal import Journal, by_prefix_alone
+from distanon.job.roles import named_roles
 from distanon.job.stated import stated_by
 from distanon.promises.asking import Asked, asked_promises
 from distanon.promises.base import Promise, Verdict
 from distanon.runtime.crew import SerialCrew
 from distanon.spec import JobSpec, parse
 from distanon.spec.places import contains
-from distanon.spec.table_input import ControlFraction
+from distanon.spec.table_input import Column, ControlFraction
 from distanon.storage.releases import open_release
 from distanon.storage.staging import read_mapping
 from distanon.storage.store import StorageSettings, Store
@@ -86,15 +89,18 @@ def audit(
     also: Any = None,
     quasi_identifiers: Sequence[str] = (),
     sensitive: Sequence[str] = (),
+    knowledge: Knowledge | None = None,
     promises: Asked | None = None,
     progress: Progress | None = None,
 ) -> Findings:
     """Checks a finished release, from its rows alone; it need not be made by distanon.
 
     Args:
-        release: the path of a release or of any table; or a pandas or Arrow table.
-        original: the table that it was made from, likewise. Which row comes from which record
-            is not known without the run's mapping, so attacks that need it are left out.
+        release: the path of a release, of any table, or of a graph (GraphML, GML, or a folder
+            with edges and nodes); or a pandas or Arrow table, a `networkx.Graph`, or a pair
+            (edges, nodes) of tables.
+        original: the table or graph that it was made from, likewise. Which row comes from which
+            record is not known without the run's mapping, so attacks that need it are left out.
         spec: roles, promises and storage of the job, instead of the names. Where `release` is
             the job's output and its run kept the mapping, the originals come with it.
         private: the private prefix of the run that made `release` and kept its mapping, where
@@ -103,6 +109,8 @@ def audit(
         quasi_identifiers: columns that an intruder may know. Where no roles are given at all, a
             release of distanon states them, and its promises, in its release.json.
         sensitive: columns that an intruder wants.
+        knowledge: of a graph: what an intruder knows of a person: attributes, degree, or
+            attributes+degree; None: as the spec or the release states, else both.
         promises: to check, by name, or their parameters: {"k_anonymity": {"k": 5}}. The spec's,
             or those that the release states, are checked too, unless None stands for one.
         progress: where to say how far it is.
@@ -118,35 +126,48 @@ def audit(
     run = None if private is None else _asked_run(private, spec, release)
     if run is not None and not quasi_identifiers:
         spec = spec or run.spec
-    if spec is not None and spec.input.graph is not None:
-        _refuse_beside_graph(original, also, *quasi_identifiers, *sensitive)
-        return _of_graph(release, spec, run, own, progress)
-    refuse_graph(release, StorageSettings() if spec is None else spec.storage)
-    stated = None
-    if spec is None and not quasi_identifiers and not sensitive:
-        stated = stated_by(release, StorageSettings())
-    if spec is None and stated is None and not quasi_identifiers:
-        raise SpecError("quasi_identifiers: name at least one column that an intruder may know")
+    storage = StorageSettings() if spec is None else spec.storage
+    if (spec is not None and spec.input.graph is not None) or shows_graph(release, storage):
+        if also is not None:
+            raise SpecError("also: two releases are composed of tables alone, not of graphs")
+        question = GraphQuestion(spec, quasi_identifiers, sensitive, knowledge, storage)
+        return _of_graph(release, question, original, run, own, progress)
+    if knowledge is not None:
+        raise SpecError("knowledge: what is known of the nodes of a graph, and this is a table")
     known = spec if spec is not None or run is None else run.spec
     storage = StorageSettings() if known is None else known.storage
-    released = _opened(release, storage)
-    asked: dict[str, Promise | None] = {}
-    if stated is not None:
-        schema, asked = stated.schema(released.arrow_schema), dict(stated.promises)
-    elif spec is None:
-        schema = _named(released, quasi_identifiers, sensitive)
-    else:
-        schema = _specified(spec, released)
-        asked = dict(spec.effective_promises()[0])
-        if run is None and original is None and _is_at(spec.output, release):
-            found = _run_at(spec.private_prefix(), spec.storage)
-            run = found if found is not None and _is_at(found.output, release) else None
+    released, schema, asked = _read_table(release, spec, quasi_identifiers, sensitive, storage)
+    if spec is not None and run is None and original is None and _is_at(spec.output, release):
+        found = _run_at(spec.private_prefix(), spec.storage)
+        run = found if found is not None and _is_at(found.output, release) else None
     evidence = Evidence(Dataset(schema, released.partitions, released.path))
     if original is not None:
         evidence = replace(evidence, original=_alike(original, evidence, storage))
     if run is not None:
         evidence = _with_mapping(evidence, run)
     return _judged(evidence, asked | own, progress, also, storage)
+
+
+def _read_table(
+    release: Any,
+    spec: JobSpec | None,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str],
+    storage: StorageSettings,
+) -> tuple[OpenedTable, Schema, dict[str, Promise | None]]:
+    """A table with its roles and the promises that are stated of it, by the spec or itself."""
+    if spec is not None:
+        released = _opened(release, storage)
+        return released, _specified(spec, released), dict(spec.effective_promises()[0])
+    if quasi_identifiers:
+        released = _opened(release, storage)
+        columns = released.arrow_schema
+        return released, named_roles(columns, released.path, quasi_identifiers, sensitive), {}
+    stated = None if sensitive else stated_by(release, storage)
+    if stated is None:
+        raise SpecError("quasi_identifiers: name at least one column that an intruder may know")
+    released = _opened(release, storage)
+    return released, stated.schema(released.arrow_schema), dict(stated.promises)
 
 
 def _judged(
@@ -167,30 +188,31 @@ def _judged(
     return Findings(verdicts, figures)
 
 
-def _refuse_beside_graph(*given: Any) -> None:
-    if any(one is not None for one in given):
-        raise SpecError("audit: of a graph it takes the spec, the private prefix and promises")
-
-
 def _of_graph(
     release: Any,
-    spec: JobSpec,
+    question: GraphQuestion,
+    original: Any,
     run: _Run | None,
     own: dict[str, Promise | None],
     progress: Progress | None,
 ) -> Findings:
-    """The audit of a graph by its job's spec, beside the original where the mapping was kept."""
-    if run is None:
-        found = _run_at(spec.private_prefix(), spec.storage)
-        run = found if found is not None and _is_at(found.output, release) else None
-    original, sources = None, None
+    """The audit of a graph, beside the original where it is given or the mapping was kept."""
+    spec = question.spec
+    if spec is not None:
+        if question.quasi_identifiers or question.sensitive:
+            raise SpecError("quasi_identifiers, sensitive: the spec says what the attributes mean")
+        if run is None:
+            found = _run_at(spec.private_prefix(), spec.storage)
+            run = found if found is not None and _is_at(found.output, release) else None
+    given = None
     if run is not None:
-        given = open_inputs(run.spec, Streams(run.seed)).dataset
-        if isinstance(given, GraphDataset):
-            original, sources = given, run.sources
-    evidence = graph_evidence(release, spec, original, sources)
-    asked = dict(spec.effective_promises()[0]) | own
-    return _judged(evidence, asked, progress, None, spec.storage)
+        dataset = open_inputs(run.spec, Streams(run.seed)).dataset if original is None else None
+        if dataset is not None and not isinstance(dataset, GraphDataset):
+            raise SpecError(f"{run.private}: this run released a table, and this is a graph")
+        given = (dataset, run.sources)
+    told = progress or Silent()
+    evidence, stated = graph_evidence(release, question, told, original, given)
+    return _judged(evidence, stated | own, progress, None, question.storage)
 
 
 def _refuse_texts(**named: Sequence[str]) -> None:
@@ -211,39 +233,12 @@ def _opened(table: Any, storage: StorageSettings) -> OpenedTable:
     return OpenedTable("the table", table.schema, (partition,), table.num_rows, (), (), "")
 
 
-def _named(
-    released: OpenedTable, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
-) -> Schema:
-    """Roles by name; every other column is kept and known to nobody."""
-    names = released.arrow_schema.names
-    roles = dict.fromkeys(sensitive, Role.SENSITIVE)
-    roles |= dict.fromkeys(quasi_identifiers, Role.QUASI_IDENTIFIER)
-    unknown = [name for name in roles if name not in names]
-    if unknown:
-        raise InputError(
-            f"{released.path}: no column {', '.join(map(repr, unknown))}; it has "
-            f"{', '.join(map(repr, names))}"
-        )
-    both = sorted(set(quasi_identifiers) & set(sensitive))
-    if both:
-        raise InputError(f"quasi-identifier and sensitive at once: {', '.join(map(repr, both))}")
-    return Schema(
-        tuple(
-            Attribute(
-                field.name,
-                roles.get(field.name, Role.INSENSITIVE),
-                infer_type(field.type),
-                field.type,
-            )
-            for field in released.arrow_schema
-        )
-    )
-
-
 def _specified(spec: JobSpec, released: OpenedTable) -> Schema:
     """Roles by the job's spec, for the columns that its release has."""
     there = set(released.arrow_schema.names)
-    columns = {name: column for name, column in spec.table.columns.items() if name in there}
+    columns = {
+        name: _as_released(column) for name, column in spec.table.columns.items() if name in there
+    }
     lacking = [
         name
         for name, column in spec.table.columns.items()
@@ -254,6 +249,13 @@ def _specified(spec: JobSpec, released: OpenedTable) -> Schema:
     confirmed = tuple(name for name in spec.table.confirm_unique if name in there)
     update = {"columns": columns, "path": released.path, "confirm_unique": confirmed}
     return schema_of(spec.table.model_copy(update=update), released, spec.storage)
+
+
+def _as_released(column: Column) -> Column:
+    """Without a rule that needs the original's values, where the release may hold others."""
+    if column.role is not Role.QUASI_IDENTIFIER or not isinstance(column.hierarchy, Rule):
+        return column
+    return column.model_copy(update={"hierarchy": None, "type": AttributeType.NOMINAL})
 
 
 def _is_at(output: str, release: Any) -> bool:

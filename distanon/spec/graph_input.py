@@ -8,6 +8,7 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from distanon.data.builtin import GRAPHS, graph_paths_of
+from distanon.data.graph_tables import GraphTables
 from distanon.data.hierarchy import Hierarchy
 from distanon.data.schema import Role, Schema
 from distanon.data.setting_faults import refused, unknown
@@ -114,17 +115,23 @@ class GraphInput(InputSettings):
 
         Args:
             opened: what `open_graph` made of `graph_source`.
-            hierarchies: the files of `self.hierarchies`, read, by column.
+            hierarchies: by column, read from the files or built by the rules.
 
         Raises:
             SpecError: all columns that the nodes lack, have no role, or have settings that their
                 type can't have; the node ids have a role other than identifier.
             InputError: the files name a column twice, or as distanon's own.
         """
-        node = opened.tables.columns.node
+        return self.schema_of(opened.tables, hierarchies)
+
+    def schema_of(
+        self, tables: GraphTables, hierarchies: Mapping[str, Hierarchy] | None = None
+    ) -> Schema:
+        """The same for a graph that was read from anywhere."""
+        node = tables.columns.node
         named = self.columns.get(node)
         settings: InputSettings = self
-        if named is not None and node not in opened.arrow_schema.names:
+        if named is not None and node not in tables.arrow_schema.names:
             if named.role is not Role.IDENTIFIER or named.keep is not None:
                 raise SpecError(
                     f"{_PART}.columns.{node}: the ids of the nodes, which never leave: the "
@@ -134,8 +141,8 @@ class GraphInput(InputSettings):
             settings = self.model_copy(update={"columns": columns})
         return assign_roles(
             settings,
-            opened.arrow_schema,
-            opened.tables.source,
+            tables.arrow_schema,
+            tables.source,
             hierarchies or {},
             _PART,
             drop=self.undeclared == "drop",

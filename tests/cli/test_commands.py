@@ -266,6 +266,24 @@ def test_an_audit_without_columns_is_refused(command, job, options):
     assert job.calls == []
 
 
+def test_of_a_graph_the_knowledge_may_be_all_that_is_named(command, job):
+    options = ["--knowledge", "degree", "--sensitive", "job", "--quiet"]
+    assert command("audit", "graph/", *options).exit_code == 0
+    assert job.calls[0].kwargs["knowledge"] == "degree"
+    assert command("audit", "graph/", "--knowledge", "cluster").exit_code == 2
+
+
+def test_the_audit_of_a_graph_ends_in_the_words_of_graphs(command, job, figures):
+    reached = replace(figures[0], name="reached.degree.k", value=3.0)
+    job.answer.measurements = [reached]
+    told = " ".join(command("audit", "graph/", "--quiet").stdout.split())
+    assert "which edges are told apart" in told
+    assert "the source of each node" in told
+    assert "linkage, stability" not in told
+    job.answer.measurements = [reached, replace(reached, name="topology.edges_kept", value=0.9)]
+    assert "Not measured" not in command("audit", "graph/", "--quiet").stdout
+
+
 def test_an_audit_without_roles_leaves_them_to_the_release(command, job):
     assert command("audit", "release/", "--quiet").exit_code == 0
     assert job.calls[0].kwargs["quasi_identifiers"] == ()

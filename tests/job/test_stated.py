@@ -57,3 +57,18 @@ def test_what_states_no_quasi_identifier_states_nothing(stated, tmp_path):
 def test_what_this_version_does_not_know_is_refused(stated, changes):
     with pytest.raises(InputError, match="not one that this version can read"):
         stated(**changes)
+
+
+@pytest.mark.parametrize(
+    ("method", "knowledge"),
+    [
+        ({"name": "kmfc_gwo", "k": 3, "knowledge": "degree"}, "degree"),
+        ({"name": "kmfc_gwo", "k": 3, "publish": "sample"}, "cluster"),
+        ({"name": "degree_anonymization", "k": 3}, "degree"),
+        ({"name": "random_edits", "loss": 0.5}, "attributes+degree"),
+    ],
+)
+def test_a_graph_states_what_is_known_even_without_attributes(stated, method, knowledge):
+    found = stated(attributes=[], release={"ids": {"node": "n"}}, method=method)
+    assert found.knowledge == knowledge
+    assert found.schema(pa.schema([])).attributes == ()

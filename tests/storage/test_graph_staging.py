@@ -18,7 +18,7 @@ from distanon.storage import graph_staging, staging
 from distanon.storage.graph_staging import GraphManifest, read_back, stage, staged_manifest
 from distanon.storage.graphs import GraphSource, open_graph
 from distanon.storage.publishing import Attempt
-from distanon.storage.releases import open_graph_release
+from distanon.storage.releases import open_any_graph
 from distanon.storage.staging import read_mapping
 from distanon.storage.store import Store
 
@@ -208,7 +208,7 @@ def test_a_graph_goes_the_way_of_every_release(place, tmp_path):
         assert resumed.read_back_graph(one.schema).graph.edges == back.graph.edges
         resumed.cleanup()
     assert read_mapping(Store(private)).tolist() == one.sources.tolist()
-    opened = open_graph_release(output)
+    opened = open_any_graph(output)
     assert opened.tables.columns == COLUMNS
     assert opened.dataset(schema_of(attributes())).graph.edges == back.graph.edges
     names = {Path(entry.name).parts[0] for entry in Store(output).list()}
@@ -218,10 +218,10 @@ def test_a_graph_goes_the_way_of_every_release(place, tmp_path):
 
 def test_a_release_of_a_table_has_no_graph_and_one_under_way_is_refused(tmp_path):
     (tmp_path / "data").mkdir()
-    assert open_graph_release(str(tmp_path)) is None
+    assert open_any_graph(str(tmp_path)) is None
     (tmp_path / "release.json").write_text("{}")
     with pytest.raises(InputError, match="no finished release"):
-        open_graph_release(str(tmp_path))
+        open_any_graph(str(tmp_path))
 
 
 def test_the_public_bytes_name_no_input_id_and_no_unused_value(tmp_path):
