@@ -30,6 +30,8 @@ class Release:
         schema: of the release: a method may have changed a column's arrow type.
         counts: facts that may be published: {"dispersed": 120, "suppressed": 0}.
         private: facts that may not: {"sigma": 0.236}.
+        fitted: what masks later records in the same way, for the private prefix: cuts, tuples
+            and bounds of groups, never single records; empty where a method has no such thing.
         data: the release as the kind that was put in; set by `Method.anonymize` alone.
     """
 
@@ -37,6 +39,7 @@ class Release:
     schema: Schema
     counts: Mapping[str, int] = field(default_factory=dict)
     private: Mapping[str, Any] = field(default_factory=dict)
+    fitted: Mapping[str, pa.Table] = field(default_factory=dict)
     data: Any = None
 
     def __repr__(self) -> str:
