@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+_TIE = 1e-9
+"""Of a loss: far above what rounding does to it, far below what tells two nodes apart."""
+
 
 class Qualities(NamedTuple):
     """The attributes of n nodes, as what a cluster's loss is computed from.
@@ -55,8 +58,9 @@ def greedy_clusters(
             of the n − 2 others whom one of two nodes knows and the other does not.
 
     Returns:
-        int64, shape (n,), clusters from 0 without gaps. Ties go to the lowest number. O(n²) for
-        a scan of all nodes at each step, and the sum of the squared degrees; O(n) memory.
+        int64, shape (n,), clusters from 0 without gaps. Ties go to the lowest number; losses
+        that are apart by no more than their rounding are ties. O(n²) for a scan of all nodes at
+        each step, and the sum of the squared degrees; O(n) memory.
     """
     labels = np.full(len(starts) - 1, -1, np.int64)
     _grown(starts, neighbors, qualities, k, alpha, beta, labels)
@@ -141,6 +145,18 @@ def _loss(qualities: Qualities, extent: _Extent, node: int) -> float:
 
 
 @njit(cache=True, nogil=True)
+def _is_less(cost: float, best: float, unit: float) -> bool:
+    """Whether a cost is below the best so far by more than rounding can make it.
+
+    Args:
+        cost: of a node.
+        best: of an earlier one.
+        unit: what one neighbor that is not shared costs: rounding is small beside this, too.
+    """
+    return best == np.inf or cost < best - _TIE * (best + unit)
+
+
+@njit(cache=True, nogil=True)
 def _meet(
     starts: Integers, neighbors: NDArray[np.int32], node: int, shared: Integers, sign: int
 ) -> None:
@@ -189,12 +205,12 @@ def _grown(
             for other in left:
                 if labels[other] >= 0:
                     continue
-                apart = total / size + degrees[other] - 2.0 * shared[other] / size
-                cost = unit * apart
-                if cost >= best:
+                apart = total + size * degrees[other] - 2 * shared[other]
+                cost = unit * (apart / size)
+                if not _is_less(cost, best, unit):
                     continue
                 cost += alpha * _loss(qualities, extent, int(other))
-                if cost < best:
+                if _is_less(cost, best, unit):
                     best, node = cost, int(other)
             _take(qualities, extent, node)
         for member in members:
@@ -236,7 +252,7 @@ def _dispersed(
                 apart += degrees[member] + degrees[node] - 2.0 * shared[member]
                 stop += 1
             cost = unit * apart / (stop - start) + alpha * _loss(qualities, extent, node)
-            if cost < best:
+            if _is_less(cost, best, unit):
                 best, label = cost, labels[order[start]]
             start = stop
         labels[node] = label

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from distanon.data.graph import Graph
@@ -38,26 +38,35 @@ def dense_clusters(graph, qualities, k, alpha, beta):
         structural = np.mean([apart(node, member) for member in cluster])
         return alpha * covered(qualities, [*cluster, node]) + beta * structural
 
+    def first_least(costs):
+        """The first key whose cost no later one undercuts by more than rounding."""
+        best, chosen = np.inf, None
+        for key, value in costs:
+            if chosen is None or value < best - 1e-9 * (best + beta / max(1, n - 2)):
+                best, chosen = value, key
+        return chosen
+
     left, clusters = set(range(n)), []
     while len(left) >= k:
         cluster = [max(left, key=lambda i: (matrix[i].sum(), -i))]
         left -= set(cluster)
         while len(cluster) < k:
-            best = min(left, key=lambda i: (round(cost(i, cluster), 9), i))
+            best = first_least((i, cost(i, cluster)) for i in sorted(left))
             cluster.append(best)
             left.remove(best)
         clusters.append(cluster)
     for node in sorted(left):
-        min(clusters, key=lambda cluster: round(cost(node, cluster), 9)).append(node)
+        chosen = first_least((c, cost(node, cluster)) for c, cluster in enumerate(clusters))
+        clusters[chosen].append(node)
     labels = np.empty(n, np.int64)
     for number, cluster in enumerate(clusters):
         labels[cluster] = number
     return labels
 
 
-# The same examples each time: where two losses are equal but for their last bits, the oracle's
-# sums may break the tie another way (seed 1855, weights (0, 1), is such a case).
-@settings(max_examples=40, deadline=None, derandomize=True)
+# Losses that are equal but for their last bits (the first example has some) are ties in both.
+@settings(max_examples=40, deadline=None)
+@example(seed=1855, weights=(0, 1))
 @given(seed=st.integers(0, 10**6), weights=st.sampled_from([(0, 1), (1, 0), (1, 1), (0.3, 0.7)]))
 def test_clusters_are_those_of_the_definitions_on_dense_rows(seed, weights):
     rng = np.random.default_rng(seed)
