@@ -40,7 +40,12 @@ class Finish:
             kept: pairs that are touched only where nothing else serves.
         """
         self._graph, self._levels, self._level, self._want = graph, levels, level, want
-        self._before = toggled
+        ends = np.concatenate([toggled, toggled[:, ::-1]])
+        ends = ends[np.argsort(ends[:, 0], kind="stable")]
+        self._before, self._starts = (
+            ends[:, 1],
+            np.searchsorted(ends[:, 0], np.arange(len(want) + 1)),
+        )
         self._turned: set[tuple[int, int]] = set()
         self._kept = kept
         self._rows: dict[int, set[int]] = {}
@@ -198,8 +203,7 @@ class Finish:
     def _row(self, node: int) -> set[int]:
         """The neighbors of a node as things stand."""
         if node not in self._rows:
-            ends = self._before
-            edited = np.concatenate([ends[ends[:, 0] == node, 1], ends[ends[:, 1] == node, 0]])
+            edited = self._before[self._starts[node] : self._starts[node + 1]]
             row = set(self._graph.neighbors_of(node).tolist())
             self._rows[node] = row ^ set(edited.tolist())
         return self._rows[node]

@@ -121,6 +121,11 @@ class Step:
     skip: float
 
 
+def take_steps(problem: Problem, steps: Sequence[Step]) -> list[Individual]:
+    """Several steps, one after another."""
+    return [take_step(problem, step) for step in steps]
+
+
 def take_step(problem: Problem, step: Step) -> Individual:
     """Moves a wolf, completes its solution and evaluates it."""
     generator = step.streams.generator("kmfc step", *step.key)
