@@ -1,14 +1,17 @@
 """What a user can ask for: a run, its resumption, and checks without a run."""
 
+from distanon.job.description import Description, describe
 from distanon.job.finished import Findings, audit
 from distanon.job.outside import clean, rewrite_report, validate
 from distanon.job.run import RunResult, resume, run_job
 
 __all__ = [
+    "Description",
     "Findings",
     "RunResult",
     "audit",
     "clean",
+    "describe",
     "resume",
     "rewrite_report",
     "run_job",
