@@ -25,14 +25,14 @@ def tables_over(
             counted at once, since promises and measures come back for them.
         sensitive: the column to count in the classes over other columns.
     """
-    release = evidence.release
-    if tuple(columns) == evidence.quasi_identifiers:
+    release, columns = evidence.release, tuple(columns)
+    if columns == evidence.quasi_identifiers:
         counted = [attribute.name for attribute in release.schema.sensitive]
     else:
         counted = [] if sensitive is None else [sensitive]
     key = f"classes over {columns!r} of {counted!r}"
     if key not in evidence.made_of_release:
-        found = class_tables(crew, release, list(columns), counted)
+        found = class_tables(crew, release, columns, counted)
         evidence.made_of_release[key] = found
     made: ClassTables = evidence.made_of_release[key]
     return made

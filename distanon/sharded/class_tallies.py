@@ -150,7 +150,8 @@ def _summed(
 
 def _merged(classes: Integers, values: Integers, counts: Integers) -> Pairs:
     """Pairs sorted, equal ones added."""
-    order = np.lexsort((values, classes))
+    width = np.int64(values.max(initial=0) + 1)  # classes and values are both below 2³¹
+    order = np.argsort(classes * width + values)
     classes, values, counts = classes[order], values[order], counts[order]
     is_new = np.ones(len(order), np.bool_)
     is_new[1:] = (classes[1:] != classes[:-1]) | (values[1:] != values[:-1])

@@ -25,6 +25,7 @@ from distanon.storage.store import StorageSettings, Store
 
 PARTITION_ROWS = 262_144
 """Records of a partition where nothing else sets their number."""
+_GROUP_ROWS = 4 * PARTITION_ROWS  # a row group up to here is read whole: its pieces cost as much
 
 _THREADS = 8  # footers and small files are read this many at a time
 
@@ -79,7 +80,8 @@ def open_table(
         path: a file, a folder or a glob; parts are taken in the order of their paths.
         csv: delimiter, encoding and decimal mark of CSV files.
         settings: of the storage.
-        pieces: at most so many partitions; None: of `PARTITION_ROWS` records.
+        pieces: at most so many partitions; None: of `PARTITION_ROWS` records, or of a parquet
+            file's larger row groups.
 
     Raises:
         AccessError: the place can't be read.
@@ -124,7 +126,7 @@ def _open_parquet(path: str, parts: Sequence[PartFile], pieces: int | None) -> O
         (part.file.while_running(), one.groups) for part, one in zip(parts, footers, strict=True)
     ]
     partitions, start = [], 0
-    for ranges in cut_ranges(files, pieces or -(-records // PARTITION_ROWS)):
+    for ranges in cut_ranges(files, pieces or _pieces(records, footers)):
         partitions.append(ParquetPartition(ranges, schema, start))
         start = partitions[-1].stop
     return OpenedTable(
@@ -136,6 +138,12 @@ def _open_parquet(path: str, parts: Sequence[PartFile], pieces: int | None) -> O
         (),
         _fingerprint(schema, [(part.name, part.size, part.tag) for part in parts]),
     )
+
+
+def _pieces(records: int, footers: Sequence[_Footer]) -> int:
+    """How many partitions: a row group is decoded whole, however little of it is asked for."""
+    largest = max(max(one.groups, default=0) for one in footers)
+    return -(-records // min(max(largest, PARTITION_ROWS), _GROUP_ROWS))
 
 
 @dataclass(frozen=True, slots=True)
