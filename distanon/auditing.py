@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from distanon.attacks import (
+    attribute,
     composition,
     identity,
     inversion,
     link,
     membership,
+    minimality,
     neighbor_majority,
     similarity,
     structural,
@@ -22,7 +24,7 @@ from distanon.data.classes import equivalence_classes
 from distanon.data.evidence import Evidence
 from distanon.data.graph_evidence import GraphEvidence
 from distanon.data.measurement import Measurement
-from distanon.data.schema import Role
+from distanon.data.schema import Attribute, Role
 from distanon.data.streams import Streams
 from distanon.data.supernode_evidence import SupernodeEvidence
 from distanon.errors import InputError
@@ -33,7 +35,15 @@ from distanon.promises.l_diversity import LDiversity
 from distanon.promises.reached import reached
 from distanon.promises.t_closeness import TCloseness
 from distanon.runtime.crew import Crew
-from distanon.utility import clustering, information_loss, neighborhoods, topology
+from distanon.utility import (
+    class_sizes,
+    classification,
+    clustering,
+    generalization_loss,
+    information_loss,
+    neighborhoods,
+    topology,
+)
 
 ASSIGNMENT_RECORDS = identity.ASSIGNMENT_RECORDS
 DEFAULT_K = 10
@@ -141,6 +151,7 @@ def _graph_steps(
             evidence, crew=crew, streams=streams, draws=draws, blocks=blocks
         ),
         "link": lambda: link.measure(evidence, streams=streams),
+        "minimality": lambda: minimality.measure(evidence),
         "neighbors": lambda: neighbor_majority.measure(evidence),
         "topology": lambda: topology.measure(evidence, crew=crew, streams=streams, blocks=blocks),
     }
@@ -176,7 +187,13 @@ def _table_steps(
             assignment=thoroughness.assignment_records,
             blocks=blocks,
         ),
+        "attribute": lambda: attribute.measure(
+            evidence, crew=crew, streams=streams, targets=attribute.TARGETS * more, blocks=blocks
+        ),
         **_on_control(evidence, crew, streams, membership.TARGETS * more, blocks),
+        "minimality": lambda: minimality.measure(evidence),
+        "class_sizes": lambda: class_sizes.measure(evidence),
+        "generalization": lambda: generalization_loss.measure(evidence),
         "neighborhoods": lambda: neighborhoods.measure(
             evidence,
             crew=crew,
@@ -199,7 +216,26 @@ def _table_steps(
         "inversion": lambda: inversion.measure(
             evidence, crew=crew, streams=streams, draws=draws * more
         ),
+        **_classification(evidence, crew, streams, more),
     }
+
+
+def _classification(
+    evidence: Evidence, crew: Crew, streams: Streams, more: int
+) -> dict[str, Callable[[], list[Measurement]]]:
+    """One step for each sensitive attribute, since each takes seconds."""
+
+    def step(wanted: Attribute) -> Callable[[], list[Measurement]]:
+        return lambda: classification.measure(
+            evidence,
+            wanted,
+            crew=crew,
+            streams=streams,
+            records=classification.RECORDS * more,
+            tests=classification.TESTS * more,
+        )
+
+    return {f"classification.{one.name}": step(one) for one in evidence.release.schema.sensitive}
 
 
 def _on_control(

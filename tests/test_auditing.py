@@ -57,14 +57,25 @@ def test_what_ran_out_of_time_is_named(table):
     assert all("budget_s" in figure.note for figure in figures.values())
 
 
-def test_generalized_columns_leave_only_what_needs_no_distance(table):
-    ranges = pa.table({"a": ["[0, 1]"] * 120, "b": table["b"]})
+def test_generalized_columns_are_attacked_and_measured_like_others(table):
+    low = np.floor(table["a"].to_numpy())
+    ranges = pa.table({"a": [f"[{one:g}, {one + 1:g}]" for one in low], "b": table["b"]})
     figures = measured(Evidence(dataset(ranges), dataset(table), np.arange(120)))
-    notes = [figure.note for name, figure in figures.items() if name.endswith("not_measured")]
-    assert notes
-    assert all("'a'" in note for note in notes)
+    assert not [name for name in figures if name.endswith("not_measured")]
+    assert figures["identity.original_to_release"].value == 1.0  # b is left as it is
+    assert 0.0 < figures["generalization.ncp"].value < 0.5
+    assert figures["change.unchanged"].value == 0.0
+
+
+def test_cells_that_are_no_regions_leave_only_what_needs_no_distance(table):
+    odd = pa.table({"a": ["many"] * 120, "b": table["b"]})
+    figures = measured(Evidence(dataset(odd), dataset(table), np.arange(120)))
     left_out = [figure for name, figure in figures.items() if name.endswith("not_measured")]
+    assert left_out
+    assert all("'a'" in figure.note for figure in left_out)
+    assert not any("many" in figure.note for figure in left_out)
     assert not any(figure.is_public for figure in left_out)  # the words may count rows
+    assert "classes.k" in figures
 
 
 def test_the_k_l_and_t_that_a_release_has_are_measured_without_being_asked():
@@ -89,7 +100,7 @@ def test_the_k_l_and_t_that_a_release_has_are_measured_without_being_asked():
     assert value["classes.t.job"] == pytest.approx(1 / 6)
     # the lower three of six values: each moves half its mass three places of five
     assert value["classes.t.pay"] == pytest.approx(0.3)
-    assert all(figure.is_public for figure in found.values())
+    assert all(one.is_public for name, one in found.items() if name.startswith("classes."))
 
 
 def test_without_sensitive_columns_there_is_k_alone(table):

@@ -1,4 +1,6 @@
-"""Identity: an intruder links records of known people to released rows by nearest distance.
+"""Identity: an intruder links records of known people to released rows.
+
+To rows of values by nearest distance, to generalized rows by what they contain.
 
 Source: methods.md, section D (identity); distances are those of Wang et al. 2010.
 The intruder measures in the owner's scale. Its ranges are not published, so this is the strongest
@@ -8,13 +10,17 @@ intruder of this kind: with rougher ranges the rates are at most a little lower.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distanon.attacks.assignment import assignment_scores
-from distanon.attacks.intervals import wilson
+from distanon.attacks.containment import WORK, claimed, people_to_rows, rows_to_people
+from distanon.attacks.intervals import wilson_bounded
+from distanon.attacks.reidentification_risk import risks
+from distanon.data.classes import common_classes
 from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement
 from distanon.data.streams import Streams
@@ -22,6 +28,7 @@ from distanon.kernels.neighbors import NeighborIndex, distinct
 from distanon.runtime.crew import Crew
 from distanon.sharded.indexes import original_index, release_index
 from distanon.sharded.neighbors import nearest
+from distanon.sharded.people import ReleasedRegions, people_of, regions_of
 
 TARGETS = 30_000
 """Targets that are attacked where there are more: a seeded sample."""
@@ -62,9 +69,9 @@ def measure(
 ) -> list[Measurement]:
     """Linkage in both directions, by optimal assignment, and with few attributes known.
 
-    Control records have no released row that could be theirs, so no rate is measured on them
-    (what a release tells of them is `membership`'s question): the blind guess is what an intruder
-    reaches without the release.
+    Control records have no released row that could be theirs: they are the targets of whom an
+    intruder who does not know who is in the release claims rows in vain. The blind guess is what
+    he reaches without the release.
 
     Args:
         evidence: with the original and the source of each released row; without them only what
@@ -82,8 +89,8 @@ def measure(
     """
     if not len(evidence.release):
         return []
-    alone = _uniqueness(evidence)
-    if evidence.original is None or evidence.sources is None:
+    alone = risks(evidence, crew=crew, blocks=blocks)
+    if evidence.original is None or evidence.sources is None or not evidence.quasi_identifiers:
         return alone
     setting = Setting(
         crew,
@@ -92,16 +99,11 @@ def measure(
         streams.sample(np.arange(len(evidence.sources)), targets, "identity rows"),
         streams.sample(np.unique(evidence.sources), targets, "identity targets"),
     )
-    old, new = evidence.original_points, evidence.release_points
-    found = release_to_original(setting, original_index(evidence), new)
-    targets_found = original_to_release(setting, old, release_index(evidence))
-    known_all = [
-        _rate("identity.release_to_original", found),
-        _rate("identity.original_to_release", targets_found),
-    ]
-    assigned = _assignment(evidence, streams, assignment)
-    if not math.isnan(assigned.value):
-        known_all.append(assigned)
+    rated = _Rated.of(evidence)
+    linked = _by_containment if evidence.is_generalized else _by_distance
+    directions, unsure, few = linked(evidence, setting, rated, streams)
+    assigned = _assignment(evidence, rated, streams, assignment)
+    known_all = [*directions, *([] if math.isnan(assigned.value) else [assigned])]
     worst = max(known_all, key=lambda measurement: measurement.value)
     highest = Measurement(
         "identity.highest",
@@ -114,25 +116,177 @@ def measure(
     )
     guess = Measurement(
         "identity.blind_guess",
-        1.0 / min(len(old), len(new)),
-        n=len(new),
-        note="what an intruder reaches without looking; no rate on control records, since none "
-        "of them has a released row to be linked to",
+        1.0 / min(len(evidence.original), len(evidence.release)),
+        n=len(evidence.release),
+        note="what an intruder reaches without looking",
     )
     return [
-        *known_all[:2],
+        *directions,
         highest,
         assigned,
-        *_knowing_few(evidence, setting, streams, choices),
+        *_knowing_few(evidence, rated, streams, choices, few),
+        *unsure,
         guess,
         *alone,
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rated:
+    """How scores become rates.
+
+    Attributes:
+        most: what the score of a target can be at the most: 1 / the smallest number of equal rows
+            where each row is of another record, else 1.
+    """
+
+    most: float
+
+    @staticmethod
+    def of(evidence: Evidence) -> _Rated:
+        """By the classes of the release."""
+        sources = evidence.sources
+        if sources is None or len(np.unique(sources)) < len(sources):
+            return _Rated(1.0)
+        return _Rated(1.0 / int(evidence.classes.sizes.min()))
+
+    def rate(
+        self, name: str, scores: NDArray[np.float64], note: str, independent: int | None = None
+    ) -> Measurement:
+        """The mean score and its 95 % interval."""
+        hits, n = float(scores.sum()), len(scores)
+        low, high = wilson_bounded(hits, n, self.most, n if independent is None else independent)
+        return Measurement(name, hits / n, low, high, goal="lower", n=n, note=note)
+
+
+_Few = Callable[[Sequence[int]], NDArray[np.float64]]
+"""Scores of the targets of an intruder who knows some attributes, by their places."""
+_Linked = tuple[list[Measurement], list[Measurement], _Few]
+
+
+def _by_distance(evidence: Evidence, setting: Setting, rated: _Rated, streams: Streams) -> _Linked:
+    """Rows of values: nearest in both directions, and exactly equal."""
+    old, new = evidence.original_points, evidence.release_points
+    rows = release_to_original(setting, original_index(evidence), new)
+    groups = len(np.unique(release_index(evidence).points.point_of[setting.rows]))
+    targets = original_to_release(setting, old, release_index(evidence))
+    equal = _exact(evidence, setting)
+    knows = "nearest, knowing all quasi-identifiers"
+    found = [
+        rated.rate("identity.release_to_original", rows, knows, groups),
+        rated.rate("identity.original_to_release", targets, knows),
+        rated.rate(
+            "identity.exact_match", equal, "rows that equal the target in all quasi-identifiers"
+        ),
+    ]
+    # The nearest row is claimed for everybody.
+    everybody = np.ones(len(targets), np.bool_)
+    unsure = _unknown_membership(
+        evidence,
+        rated,
+        streams,
+        targets,
+        everybody,
+        lambda numbers: np.ones(len(numbers), np.bool_),
+    )
+    return found, unsure, lambda known: original_to_release(setting, *_projected(evidence, known))
+
+
+def _by_containment(
+    evidence: Evidence, setting: Setting, rated: _Rated, streams: Streams
+) -> _Linked:
+    """Generalized rows: whom they contain, in both directions."""
+    crew, blocks, sources = setting.crew, setting.blocks, setting.sources
+    people, regions = people_of(evidence), regions_of(evidence)
+    released = ReleasedRegions.of(people.space, regions)
+    some = streams.sample(
+        setting.rows, max(1, WORK // len(people.originals)), "identity rows of regions"
+    )
+    rows, groups = rows_to_people(crew, people, released, sources, some, blocks)
+    targets = people_to_rows(crew, people, released, sources, setting.targets, blocks)
+    found = [
+        rated.rate(
+            "identity.release_to_original",
+            rows,
+            "among the originals whom the row contains",
+            groups,
+        ),
+        rated.rate(
+            "identity.original_to_release",
+            targets.scores,
+            "among the rows that contain the target, knowing all quasi-identifiers",
+        ),
+    ]
+    control = people.control
+
+    def others(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        values = people.originals[:0] if control is None else control[numbers]
+        return claimed(crew, released, values, blocks)
+
+    def few(known: Sequence[int]) -> NDArray[np.float64]:
+        part = ReleasedRegions.of(people.space, regions, known)
+        of = setting.targets
+        return people_to_rows(crew, people, part, sources, of, blocks, known).scores
+
+    unsure = _unknown_membership(
+        evidence, rated, streams, targets.scores, targets.is_claimed, others
+    )
+    return found, unsure, few
+
+
+def _unknown_membership(
+    evidence: Evidence,
+    rated: _Rated,
+    streams: Streams,
+    scores: NDArray[np.float64],
+    is_claimed: NDArray[np.bool_],
+    others: Callable[[NDArray[np.int64]], NDArray[np.bool_]],
+) -> list[Measurement]:
+    """Right claims of an intruder half of whose targets are not in the release.
+
+    Args:
+        evidence: with control records, who are the targets that are not in it.
+        rated: how scores become a rate.
+        streams: draws as many members as there are others, or fewer others.
+        scores: of the members under attack.
+        is_claimed: for which of them a row is claimed.
+        others: tells the same of control records, by number.
+    """
+    if evidence.control is None:
+        return []
+    size = min(len(evidence.control), len(scores))
+    members = streams.sample(np.arange(len(scores)), size, "identity members")
+    outside = streams.sample(np.arange(len(evidence.control)), size, "identity control")
+    claims = int(is_claimed[members].sum()) + int(others(outside).sum())
+    if not claims:
+        return []
+    padded = np.zeros(claims)
+    padded[: int(is_claimed[members].sum())] = scores[members][is_claimed[members]]
+    note = "right claims among all; half of the targets (control records) are not in the release"
+    return [rated.rate("identity.unknown_membership", padded, note)]
+
+
+def _exact(evidence: Evidence, setting: Setting) -> NDArray[np.float64]:
+    """Scores of targets by rows that equal them; 0 where none does."""
+    names = list(evidence.space.names)
+    theirs, ours = common_classes(
+        evidence.original_table.select(names), evidence.release_table.select(names), names
+    )
+    count = int(max(theirs.max(), ours.max())) + 1
+    rows = np.bincount(ours, minlength=count)
+    same = theirs[setting.sources] == ours
+    own = np.bincount(setting.sources[same], minlength=len(theirs))[setting.targets]
+    found = rows[theirs[setting.targets]]
+    scores: NDArray[np.float64] = own / np.maximum(found, 1)
+    return scores
 
 
 def release_to_original(
     setting: Setting, old: NeighborIndex, new: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Scores of released rows: is the nearest original the source?
+
+    Equal rows are one: each is credited with the mean over all that equal it.
 
     Args:
         setting: who is attacked.
@@ -142,8 +296,14 @@ def release_to_original(
     Returns:
         float64, one for each of `setting.rows`, in [0, 1].
     """
-    truth = old.points.point_of[setting.sources[setting.rows]]
-    return _scores(setting, old, new[setting.rows], np.arange(len(truth)), truth)
+    rows = distinct(new)
+    asked = np.unique(rows.point_of[setting.rows])
+    place = np.full(len(rows), -1, dtype=np.int64)
+    place[asked] = np.arange(len(asked))
+    alike = np.flatnonzero(place[rows.point_of] >= 0)
+    truth = old.points.point_of[setting.sources[alike]]
+    scores = _scores(setting, old, rows.rows[asked], place[rows.point_of[alike]], truth)
+    return (scores / rows.counts[asked])[place[rows.point_of[setting.rows]]]
 
 
 def original_to_release(
@@ -195,7 +355,7 @@ def _scores(
 
 
 def _knowing_few(
-    evidence: Evidence, setting: Setting, streams: Streams, choices: int
+    evidence: Evidence, rated: _Rated, streams: Streams, choices: int, scored: _Few
 ) -> list[Measurement]:
     """Known people linked to released rows by 3 or 4 attributes."""
     attributes = evidence.original_values.shape[1]
@@ -208,17 +368,15 @@ def _knowing_few(
         sets: set[tuple[int, ...]] = set()
         while len(sets) < tried:
             sets.add(tuple(sorted(draw.choice(attributes, size, replace=False).tolist())))
-        scores = [
-            original_to_release(setting, *_projected(evidence, known)) for known in sorted(sets)
-        ]
+        scores = [scored(known) for known in sorted(sets)]
         # One target's scores under several sets are no independent targets: n stays.
         note = f"knows {size} quasi-identifiers; mean over {tried} choices of them"
-        result.append(_rate(f"identity.known_{size}", np.mean(scores, axis=0), note))
+        result.append(rated.rate(f"identity.known_{size}", np.mean(scores, axis=0), note))
     return result
 
 
 def _projected(
-    evidence: Evidence, known: tuple[int, ...]
+    evidence: Evidence, known: Sequence[int]
 ) -> tuple[NDArray[np.float64], NeighborIndex]:
     """Originals and released rows as points that differ in the known attributes alone."""
     hidden = np.ones(evidence.original_values.shape[1], dtype=np.bool_)
@@ -231,7 +389,7 @@ def _projected(
     return points(evidence.original_values), index
 
 
-def _assignment(evidence: Evidence, streams: Streams, limit: int) -> Measurement:
+def _assignment(evidence: Evidence, rated: _Rated, streams: Streams, limit: int) -> Measurement:
     """All released rows assigned to originals at once, at the smallest sum of squared distances."""
     name = "identity.assignment"
     old, new = evidence.original_points, evidence.release_points
@@ -241,36 +399,8 @@ def _assignment(evidence: Evidence, streams: Streams, limit: int) -> Measurement
     if max(len(old), len(new)) > limit:
         return _not_measured(name, f"measured up to {limit} records")
     shuffle = streams.generator("identity assignment").permutation
-    return _rate(name, assignment_scores(old, new, sources, shuffle))
-
-
-def _uniqueness(evidence: Evidence) -> list[Measurement]:
-    """What equal released rows alone let an intruder expect, whatever their values."""
-    counts = evidence.classes.sizes
-    rows = len(evidence.release)
-    return [
-        Measurement(
-            "identity.journalist",
-            1.0 / int(counts.min()),
-            goal="lower",
-            n=rows,
-            note="1 / the smallest number of rows with equal quasi-identifiers",
-        ),
-        Measurement(
-            "identity.marketer",
-            len(counts) / rows,
-            goal="lower",
-            n=rows,
-            note="distinct released quasi-identifiers per row",
-        ),
-    ]
-
-
-def _rate(name: str, scores: NDArray[np.float64], note: str = "") -> Measurement:
-    hits = float(scores.sum())
-    low, high = wilson(hits, len(scores))
-    note = note or "knows all quasi-identifiers"
-    return Measurement(name, hits / len(scores), low, high, goal="lower", n=len(scores), note=note)
+    scores = assignment_scores(old, new, sources, shuffle)
+    return rated.rate(name, scores, "knows all quasi-identifiers")
 
 
 def _not_measured(name: str, reason: str) -> Measurement:

@@ -45,3 +45,30 @@ def wilson(hits: float, n: int, confidence: float = 0.95) -> tuple[float, float]
     low = 0.0 if hits == 0.0 else max(0.0, min(rate, centre - half))
     high = 1.0 if hits == n else min(1.0, max(rate, centre + half))
     return low, high
+
+
+def wilson_bounded(
+    hits: float, n: int, most: float, independent: int, confidence: float = 0.95
+) -> tuple[float, float]:
+    """The score interval of a mean of scores none of which can exceed `most`.
+
+    Where every target hides among k equal rows no score can exceed 1/k, and a rate of 1/k is no
+    estimate of anything larger: scores / most lie in [0, 1], and their interval, times most, ends
+    at most at 1/k.
+
+    Args:
+        hits: sum of the scores, in [0, n · most].
+        n: targets.
+        most: in (0, 1]: what a score can be at the most, known before the attack.
+        independent: how many of the targets are independent, in 1 … n: groups of equal rows count
+            once where they stand and fall together.
+        confidence: as for `wilson`, which this is for most = 1 and independent = n.
+
+    Returns:
+        Lower and upper limit, 0 ≤ lower ≤ hits / n ≤ upper ≤ most.
+    """
+    if n == 0:
+        return 0.0, most
+    share = min(1.0, hits / (n * most))
+    low, high = wilson(share * independent, independent, confidence)
+    return low * most, high * most

@@ -8,44 +8,28 @@ Source: methods.md, section D (membership).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import cast
-
 import numpy as np
 from numpy.typing import NDArray
 
 from distanon.attacks.auc import auc
-from distanon.data.domain import merge, scan
 from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement
-from distanon.data.schema import Schema
-from distanon.data.space import AttributeSpace
 from distanon.data.streams import Streams
-from distanon.data.table import Dataset
 from distanon.kernels.neighbors import NeighborIndex, distinct
 from distanon.runtime.crew import Crew
 from distanon.sharded.neighbors import nearest
+from distanon.sharded.people import (
+    ReleasedRegions,
+    nearest_to,
+    people_of,
+    regions_of,
+    released_points,
+)
 
 TARGETS = 30_000
 """People of each kind that are ranked where there are more: a seeded sample."""
 _DIGITS = 12
 """Distances that differ beyond it differ by rounding alone."""
-_NAME = "membership people"
-
-
-@dataclass(frozen=True, slots=True)
-class _People:
-    """Everybody whom the intruder knows, in one scale that favours no side.
-
-    Attributes:
-        space: by the ranges and categories of originals and control records together.
-        originals: float64, shape (n, D): all originals.
-        control: float64, shape (m, D): the records that were held out.
-    """
-
-    space: AttributeSpace
-    originals: NDArray[np.float64]
-    control: NDArray[np.float64]
 
 
 def measure(
@@ -61,47 +45,33 @@ def measure(
         blocks: items of work.
 
     Returns:
-        The area under the ROC curve, with a 95 % interval. 0.5 is what a coin reaches.
+        The area under the ROC curve, with a 95 % interval. 0.5 is what a coin reaches. From a
+        generalized row the distance is that to its region: 0 where it contains the person.
     """
     if evidence.original is None or evidence.control is None or not len(evidence.release):
         return []
-    people = _people(evidence)
-    table = evidence.release_table.select(list(people.space.names))
-    released = people.space.embed(people.space.encode(table))
-    index = crew.put(NeighborIndex.build(distinct(released)))
+    people = people_of(evidence)
+    if people.control is None:
+        return []
+    if evidence.is_generalized:
+        released = ReleasedRegions.of(people.space, regions_of(evidence))
+        shared = crew.put(released)
 
-    def distances(points: NDArray[np.float64], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
-        asked = distinct(points[numbers])
-        found = nearest(crew, index, asked.rows, 1, "include", blocks)
-        return found.radius[asked.point_of]
+        def distances(values: NDArray[np.float64]) -> NDArray[np.float64]:
+            return nearest_to(crew, shared, released, values, blocks).distances
+    else:
+        index = crew.put(NeighborIndex.build(distinct(released_points(evidence))))
+
+        def distances(values: NDArray[np.float64]) -> NDArray[np.float64]:
+            asked = distinct(people.space.embed(values))
+            found = nearest(crew, index, asked.rows, 1, "include", blocks)
+            return found.radius[asked.point_of]
 
     known = np.arange(len(people.originals)) if evidence.sources is None else evidence.sources
-    members = distances(
-        people.originals, streams.sample(np.unique(known), targets, "membership input")
-    )
-    outside = np.arange(len(people.control))
-    others = distances(people.control, streams.sample(outside, targets, "membership control"))
+    inside = streams.sample(np.unique(known), targets, "membership input")
+    outside = streams.sample(np.arange(len(people.control)), targets, "membership control")
+    members, others = distances(people.originals[inside]), distances(people.control[outside])
     area, low, high = auc(-np.round(members, _DIGITS), -np.round(others, _DIGITS))
     note = "distance to the closest released row, input against control; a coin reaches 0.5"
     n = len(members) + len(others)
     return [Measurement("membership.auc", area, low, high, goal="lower", unit="1", n=n, note=note)]
-
-
-def _people(evidence: Evidence) -> _People:
-    """The same for all releases of these originals, so made once."""
-    made = evidence.made_of_original
-    if _NAME not in made:
-        original, control = cast("Dataset", evidence.original), cast("Dataset", evidence.control)
-        attributes = evidence.space.attributes
-        domains = [
-            table.domain or scan(Dataset(Schema(attributes), table.partitions, table.source))
-            for table in (original, control)
-        ]
-        space = AttributeSpace.of(attributes, merge(domains))
-        names = list(space.names)
-        originals, held = evidence.original_table.select(names), control.read(names)
-        made[_NAME] = _People(
-            space, space.embed(space.encode(originals)), space.embed(space.encode(held))
-        )
-    people: _People = made[_NAME]
-    return people

@@ -10,8 +10,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from distanon.data.classes import Classes, equivalence_classes, is_text
+from distanon.data import generalization
+from distanon.data.classes import Classes, equivalence_classes
 from distanon.data.domain import scan
+from distanon.data.generalization import Regions
+from distanon.data.region_points import region_points, region_values
 from distanon.data.schema import Attribute, Schema
 from distanon.data.space import AttributeSpace
 from distanon.data.table import Dataset
@@ -33,6 +36,7 @@ class Evidence:
         sources: int64, shape (len(release),): record number of the original of each release row.
         control: records that were held out before the method started.
         replicates: whether one original may stand behind several rows.
+        population: a table of all people among whom those of the original are, for k-map.
 
     Raises:
         ValueError: sources of another length, outside the original, or repeated where the
@@ -44,6 +48,7 @@ class Evidence:
     sources: NDArray[np.int64] | None = None
     control: Dataset | None = None
     replicates: bool = False
+    population: Dataset | None = None
 
     def __repr__(self) -> str:
         """Without values of the data, nor whose record a row is."""
@@ -116,7 +121,7 @@ class Evidence:
         Without an original, by the range of the release itself.
 
         Raises:
-            InputError: a numeric column was generalized to text, or is not in the release.
+            InputError: a quasi-identifier of the original is not in the release.
         """
         attributes = self._comparable
         if self.original is None:
@@ -124,10 +129,29 @@ class Evidence:
         domain = self.original.domain or scan(_projected(self.original, attributes))
         return AttributeSpace.of(attributes, domain)
 
+    @property
+    def is_generalized(self) -> bool:
+        """Whether cells hold ranges, sets, labels or the marker, not only values."""
+        return self._plain_values is None
+
+    @cached_property
+    def release_regions(self) -> tuple[Regions, ...]:
+        """What each released cell may stand for, by quasi-identifier, in the original's domain.
+
+        Raises:
+            InputError: a cell is neither a value nor a generalized one.
+        """
+        return read_regions(self._release_columns, self.space)
+
     @cached_property
     def release_values(self) -> NDArray[np.float64]:
-        """Released quasi-identifiers in the columns' units, shape (rows, q); NaN: missing."""
-        return self.space.encode(self._release_columns)
+        """Released quasi-identifiers in the columns' units, shape (rows, q); NaN: missing.
+
+        Of a generalized cell the middle of its range; NaN for a set of several categories.
+        """
+        if self._plain_values is None:
+            return region_values(self.space, self.release_regions)
+        return self._plain_values
 
     @cached_property
     def original_values(self) -> NDArray[np.float64]:
@@ -136,7 +160,12 @@ class Evidence:
 
     @cached_property
     def release_points(self) -> NDArray[np.float64]:
-        """Release rows as points in the owner's scale, shape (rows, D)."""
+        """Release rows as points in the owner's scale, shape (rows, D).
+
+        Of a set of categories the mean of their points.
+        """
+        if self.is_generalized:
+            return region_points(self.space, self.release_regions)
         return self.space.embed(self.release_values)
 
     @cached_property
@@ -147,6 +176,9 @@ class Evidence:
     @cached_property
     def analyst_points(self) -> NDArray[np.float64]:
         """Release rows as points in the analyst's scale: by the release's own ranges."""
+        if self.original is not None and self.is_generalized:
+            ranged = _ranged(self.space, self.release_values)
+            return region_points(ranged, self.release_regions)
         space = self._analyst_space
         return space.embed(space.encode(self._release_columns))
 
@@ -159,6 +191,16 @@ class Evidence:
     def made_of_release(self) -> dict[str, Any]:
         """The same, made of the release and the scale of the original."""
         return {}
+
+    @cached_property
+    def _plain_values(self) -> NDArray[np.float64] | None:
+        """The release's values in the original's domain; None where cells are generalized."""
+        try:
+            return self.space.encode(self._release_columns)
+        except InputError:
+            if self.original is None:
+                raise
+            return None
 
     @property
     def _original(self) -> Dataset:
@@ -176,19 +218,13 @@ class Evidence:
 
     @cached_property
     def _comparable(self) -> tuple[Attribute, ...]:
-        """The quasi-identifiers, as the original has them, once it is clear that they compare."""
+        """The quasi-identifiers, as the original has them."""
         whole = self.original if self.original is not None else self.release
         attributes = whole.schema.quasi_identifiers
         for attribute in attributes:
             name, source = attribute.name, self.release.source
             if name not in self.release.schema:
                 raise InputError(f"{source}: column '{name}' of the original is not in the release")
-            released = self.release.schema[name].arrow_type
-            if is_text(released) and not is_text(attribute.arrow_type):
-                raise InputError(
-                    f"{source}: column '{name}' holds text (generalized values) where the original "
-                    f"has {attribute.arrow_type}: distances between records need its numbers"
-                )
         return attributes
 
     @cached_property
@@ -203,3 +239,25 @@ class Evidence:
 def _projected(dataset: Dataset, attributes: tuple[Attribute, ...]) -> Dataset:
     """The dataset with these attributes alone in its schema, so that no other is scanned."""
     return Dataset(Schema(attributes), dataset.partitions, dataset.source)
+
+
+def read_regions(table: pa.Table, space: AttributeSpace) -> tuple[Regions, ...]:
+    """What each cell may stand for, by attribute, in the categories and codes of a space.
+
+    Raises:
+        InputError: a cell is neither a value nor a generalized one.
+    """
+    return tuple(
+        generalization.read(table.column(attribute.name), attribute, domain)
+        for attribute, domain in zip(space.attributes, space.domains, strict=True)
+    )
+
+
+def _ranged(space: AttributeSpace, values: NDArray[np.float64]) -> AttributeSpace:
+    """The space with numbers and ranks scaled by the range of these values, shape (n, q)."""
+    centers, spreads = list(space.centers), list(space.spreads)
+    for place in np.flatnonzero(~space.nominal):
+        present = values[:, place][~np.isnan(values[:, place])]
+        low, high = (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
+        centers[place], spreads[place] = low, high - low
+    return replace(space, centers=tuple(centers), spreads=tuple(spreads))

@@ -298,12 +298,12 @@ def _run_at(private: str, storage: StorageSettings) -> _Run | None:
 
 def _with_mapping(evidence: Evidence, run: _Run) -> Evidence:
     """The originals as the run had them, those held out taken away, and whose row is whose."""
-    streams, control = Streams(run.seed), None
+    streams, control, population = Streams(run.seed), None, None
     if evidence.original is None:
         inputs = open_inputs(run.spec, streams)
         if isinstance(inputs.dataset, GraphDataset):
             raise SpecError(f"{run.private}: this run released a graph; audit takes tables")
-        original, control = inputs.dataset, inputs.control
+        original, control, population = inputs.dataset, inputs.control, inputs.population
         _refuse_lacking(evidence.release.schema, original.schema, original.source)
     else:
         original = evidence.original
@@ -320,7 +320,9 @@ def _with_mapping(evidence: Evidence, run: _Run) -> Evidence:
             f"{original.source}: fewer records than the run in {run.private} released; this is "
             "not its input"
         )
-    return replace(evidence, original=original, control=control, sources=run.sources)
+    return replace(
+        evidence, original=original, control=control, population=population, sources=run.sources
+    )
 
 
 def _alike(table: Any, evidence: Evidence, storage: StorageSettings) -> Dataset:

@@ -38,6 +38,7 @@ class Inputs:
         dataset: the records to anonymize, those held out taken away, their domain known; or
             the graph.
         control: the records held out; None: there are none.
+        population: all people among whom those of the data set are; None: not given.
         notes: what was detected or inferred, for the user to see.
         fingerprint: of the files, for the resume check; private.
     """
@@ -46,6 +47,7 @@ class Inputs:
     control: Dataset | None
     notes: tuple[str, ...]
     fingerprint: str
+    population: Dataset | None = None
 
 
 def open_inputs(spec: JobSpec, streams: Streams) -> Inputs:
@@ -78,7 +80,8 @@ def open_inputs(spec: JobSpec, streams: Streams) -> Inputs:
         *risky_guesses(dataset),
         *_held_out(dataset, control),
     )
-    return Inputs(dataset, control, notes, opened.fingerprint)
+    population = _population_file(spec.input.population, whole, wanted, spec.storage)
+    return Inputs(dataset, control, notes, opened.fingerprint, population)
 
 
 def place_of(path: str) -> str:
@@ -150,19 +153,45 @@ def _control_file(
     schema = Schema(
         tuple(replace(whole.schema[one.name], arrow_type=one.type) for one in opened.arrow_schema)
     )
-    odd = [one for one in schema if not _compares(one, whole.schema[one.name])]
-    if odd:
-        told = "; ".join(
-            f"column {one.name!r} is {one.arrow_type}, there {whole.schema[one.name].arrow_type}"
-            for one in odd
-        )
-        raise InputError(f"{path}: types are not those of {whole.source}: {told}")
+    _refuse_odd_types(path, schema.attributes, whole)
     control = Dataset(schema, opened.partitions, path)
     domain = scan(control, opened.locate if len(opened.parts) > 1 else None)
     control = replace(control, domain=domain)
     if wanted.missing == "error":
         refuse_missing(control, opened.locate, _MISSING)
     return control
+
+
+def _refuse_odd_types(path: str, attributes: Sequence[Attribute], whole: Dataset) -> None:
+    odd = [one for one in attributes if not _compares(one, whole.schema[one.name])]
+    if odd:
+        told = "; ".join(
+            f"column {one.name!r} is {one.arrow_type}, there {whole.schema[one.name].arrow_type}"
+            for one in odd
+        )
+        raise InputError(f"{path}: types are not those of {whole.source}: {told}")
+
+
+def _population_file(
+    path: str | None, whole: Dataset, wanted: TableInput, storage: StorageSettings
+) -> Dataset | None:
+    """A table of all people among whom those of the input are; of it the quasi-identifiers."""
+    if path is None:
+        return None
+    opened = open_table(place_of(path), wanted.csv, storage)
+    known = whole.schema.quasi_identifiers
+    lacking = [one.name for one in known if one.name not in opened.arrow_schema.names]
+    if lacking:
+        told = ", ".join(map(repr, lacking))
+        raise InputError(f"{path}: a population needs all quasi-identifiers; no column {told}")
+    attributes = tuple(
+        replace(one, arrow_type=opened.arrow_schema.field(one.name).type) for one in known
+    )
+    _refuse_odd_types(path, attributes, whole)
+    population = Dataset(Schema(attributes), opened.partitions, path)
+    return replace(
+        population, domain=scan(population, opened.locate if len(opened.parts) > 1 else None)
+    )
 
 
 def _compares(ours: Attribute, theirs: Attribute) -> bool:

@@ -284,7 +284,7 @@ def _evidence(begun: _Begun, attempt: Attempt) -> Evidence:
     if isinstance(inputs.dataset, GraphDataset):
         return staged_evidence(attempt, inputs.dataset, method)
     staged, sources = attempt.read_back(inputs.dataset.schema)
-    return Evidence(staged, inputs.dataset, sources, inputs.control)
+    return Evidence(staged, inputs.dataset, sources, inputs.control, population=inputs.population)
 
 
 @contextlib.contextmanager

@@ -59,6 +59,8 @@ def _kind_faults(parts: Mapping[str, Any]) -> Iterator[Fault]:
             yield path, f"{message}; methods for {kind}s: {fitting}"
     if kind == "graph" and getattr(source, "control", None) is not None:
         yield ("input", "control"), "records can be held out of a table, not out of a graph"
+    if kind == "graph" and getattr(source, "population", None) is not None:
+        yield ("input", "population"), "a population is compared with a table, not with a graph"
 
 
 def _place_faults(parts: Mapping[str, Any]) -> Iterator[Fault]:
@@ -80,6 +82,8 @@ def _inputs(source: Any) -> Iterator[str]:
     """The files that a job reads, those of the package left out."""
     table, control = getattr(source, "table", None), getattr(source, "control", None)
     paths = [control] if isinstance(control, str) else []
+    population = getattr(source, "population", None)
+    paths += [population] if isinstance(population, str) else []
     if table is not None:
         paths += [table.path, *table.hierarchies.values()]
     graph = getattr(source, "graph", None)

@@ -29,7 +29,7 @@ from distanon.spec.consistency import faults_between
 from distanon.spec.graph_input import GraphInput
 from distanon.spec.places import RUN_ID, Place
 from distanon.spec.seed import WEAK_BELOW, Seed, SeedChoice
-from distanon.spec.table_input import ControlChoice, TableInput
+from distanon.spec.table_input import ControlChoice, PopulationChoice, TableInput
 from distanon.storage.store import StorageSettings
 
 _FROZEN = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -47,6 +47,8 @@ class InputPart(BaseModel):
         table: records in rows.
         graph: nodes and edges.
         control: records held out for attacks and utility: none, a path, or a fraction.
+        population: a table of all people among whom those of the input are, with at least its
+            quasi-identifiers, for the risk of being found in it (k-map): none, or a path.
     """
 
     model_config = _FROZEN
@@ -54,6 +56,7 @@ class InputPart(BaseModel):
     table: TableInput | None = None
     graph: GraphInput | None = None
     control: ControlChoice = None
+    population: PopulationChoice = None
 
 
 class MeasureSettings(BaseModel):

@@ -204,6 +204,15 @@ ControlChoice = Annotated[
 ]
 
 
+def _none(value: Any) -> Any:
+    return None if value == "none" else value
+
+
+PopulationChoice = Annotated[
+    Place | None, BeforeValidator(_none, json_schema_input_type=str | None)
+]
+
+
 class InputSettings(BaseModel):
     """What a table and a graph share.
 

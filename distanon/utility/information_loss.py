@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement
+from distanon.data.region_points import shares
 from distanon.data.streams import Streams
 from distanon.runtime.crew import Crew
 
@@ -24,6 +25,8 @@ class _Column:
         before: float64, shape (m,): the originals behind the released rows; NaN is missing.
         after: float64, shape (m,): the released rows.
         whole: float64, shape (n,): all originals.
+        shares: float64, shape (categories + 1,): rows of each category, those of a set of c
+            categories counting 1/c for each; None where cells are plain.
     """
 
     name: str
@@ -31,6 +34,7 @@ class _Column:
     before: NDArray[np.float64]
     after: NDArray[np.float64]
     whole: NDArray[np.float64]
+    shares: NDArray[np.float64] | None = None
 
 
 def measure(
@@ -46,6 +50,7 @@ def measure(
 
     Returns:
         Lengths are in units of the original's range (ranks: of the number of categories less 1).
+        A range counts as its middle, a set of categories as equal shares of its members.
         What would tell the original's means and spreads is not public.
     """
     del crew, streams
@@ -56,6 +61,10 @@ def measure(
     same = np.ones(rows, dtype=np.bool_)
     for column in columns:
         same &= ~_differs(column.before, column.after)
+    if evidence.is_generalized:
+        order = np.argsort(evidence.sources, kind="stable")
+        for own in evidence.release_regions:
+            same &= own.extent()[own.code_of][order] == 0.0
     result = [
         Measurement(
             "change.rms",
@@ -104,7 +113,11 @@ def _columns(evidence: Evidence) -> list[_Column]:
                 # Ranks are scaled by the categories that exist, not by those that occur.
                 ranks = max(1, len(space.domains[place].categories) - 1)
                 whole, after = whole * (spread / ranks), after * (spread / ranks)
-        result.append(_Column(attribute.name, is_ordered, whole[sources[order]], after, whole))
+        own = None
+        if evidence.is_generalized and not is_ordered:
+            own = shares(evidence.release_regions[place])
+        before = whole[sources[order]]
+        result.append(_Column(attribute.name, is_ordered, before, after, whole, own))
     return result
 
 
@@ -141,9 +154,12 @@ def _ordered(column: _Column) -> list[Measurement]:
 def _nominal(column: _Column) -> list[Measurement]:
     n = len(column.after)
     changed = float(_differs(column.before, column.after).mean())
-    width = int(np.nanmax([column.whole.max(), column.after.max()])) + 1
+    if column.shares is None:
+        width = int(np.nanmax([column.whole.max(), column.after.max()])) + 1
+        new = np.bincount(column.after.astype(np.int64), minlength=width) / n
+    else:
+        width, new = len(column.shares), column.shares / n
     old = np.bincount(column.whole.astype(np.int64), minlength=width) / len(column.whole)
-    new = np.bincount(column.after.astype(np.int64), minlength=width) / n
     moved = 0.5 * float(np.abs(old - new).sum())
     return [
         Measurement(f"change.share_changed.{column.name}", changed, n=n),

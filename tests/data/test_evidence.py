@@ -74,12 +74,27 @@ def test_without_an_original_its_values_are_refused_with_the_reason():
         _ = Evidence(RELEASE).original_table
 
 
-def test_generalized_text_has_classes_but_no_distances():
+def test_generalized_text_counts_as_its_middle_and_its_members():
     generalized = dataset(x=["[0, 10]", "[0, 10]", "20"], city=["a", "a", "b"])
     evidence = Evidence(generalized, ORIGINAL, SOURCES)
     assert evidence.release_table.num_rows == 3
-    with pytest.raises(InputError, match="column 'x' holds text"):
-        _ = evidence.release_values
+    assert evidence.is_generalized
+    assert evidence.release_values[:, 0].tolist() == [5.0, 5.0, 20.0]
+    both = Evidence(dataset(x=["[0, 10]", "5", "5"], city=["{a, b}", "a", "b"]), ORIGINAL, SOURCES)
+    assert np.isnan(both.release_values[0, 1])
+    middle, one, other = both.release_points
+    assert np.array_equal(middle, (one + other) / 2.0)
+    assert both.release_regions[1].contains(np.array([0.0, 1.0]), np.array([0, 0])).all()
+
+
+def test_text_that_is_no_region_is_refused():
+    odd = Evidence(dataset(x=["[0, 10]", "many", "20"], city=["a", "a", "b"]), ORIGINAL, SOURCES)
+    with pytest.raises(InputError, match="column 'x', row 2"):
+        _ = odd.release_values
+
+
+def test_values_are_not_generalized():
+    assert not Evidence(RELEASE, ORIGINAL, SOURCES).is_generalized
 
 
 def test_a_column_that_the_release_lacks_is_named():

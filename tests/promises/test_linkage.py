@@ -23,15 +23,30 @@ def test_a_release_that_equals_the_original_is_linked(dataset):
 
 
 def test_the_upper_limit_counts_and_not_the_rate(dataset):
-    # one point for everybody: each link is a guess among 40
+    # one point for everybody: each link is a guess among 40, and no luck makes it more
     original = {"x": [float(value) for value in range(40)]}
     evidence = Evidence(dataset({"x": [20.0] * 40}), dataset(original), np.arange(40))
-    upper = wilson(1.0, 40)[1]
-    assert not Linkage(at_most=upper - 1e-9).verify(evidence).kept
-    verdict = Linkage(at_most=upper + 1e-9).verify(evidence)
+    assert not Linkage(at_most=1 / 40 - 1e-9).verify(evidence).kept
+    verdict = Linkage(at_most=1 / 40).verify(evidence)
     assert verdict.kept
     assert verdict.verified_from == "release+private"
-    assert verdict.measured["upper_limit"] <= upper + 1e-9
+    assert verdict.measured["upper_limit"] <= 1 / 40
+    # the last is taken for the first, the others are found: three hits of four that might miss
+    some = {"x": [0.0, 1.0, 2.0, 0.2]}
+    evidence = Evidence(dataset(some), dataset({"x": [0.0, 1.0, 2.0, 3.0]}), np.arange(4))
+    upper = wilson(3.0, 4)[1]
+    assert not Linkage(at_most=upper - 1e-9).verify(evidence).kept
+    assert Linkage(at_most=upper + 1e-9).verify(evidence).kept
+
+
+@pytest.mark.parametrize("k", [2, 3, 7, 10])
+def test_groups_of_k_are_linked_at_most_once_in_k_interval_included(dataset, k):
+    # Each group's tuple is one member's own: its row is found among k, those of the others never.
+    values = [float(value) for value in range(6 * k)]
+    groups = [value - value % k for value in values]
+    evidence = Evidence(dataset({"x": groups}), dataset({"x": values}), np.arange(6 * k))
+    assert Linkage(at_most=1 / k).verify(evidence).kept
+    assert not Linkage(at_most=0.9 / k).verify(evidence).kept
 
 
 def test_a_verdict_is_the_same_every_time(dataset):
