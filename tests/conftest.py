@@ -54,7 +54,48 @@ def ray_address(ray_cluster) -> str:
     return ray_cluster.address
 
 
-# --- Graphs ------------------------------------------------------------------------------------
+# --- Evidence ----------------------------------------------------------------------------------
+
+
+def _dataset_of(columns: Any, ordinal: Any) -> Any:
+    import pyarrow as pa
+
+    from distanon.data.schema import Attribute, AttributeType, Role, Schema
+    from distanon.data.table import Dataset, MemoryPartition
+
+    table = pa.table(columns)
+    attributes = []
+    for field in table.schema:
+        kind = AttributeType.NOMINAL if pa.types.is_string(field.type) else AttributeType.NUMERIC
+        if field.name in ordinal:
+            kind = AttributeType.ORDINAL
+        attributes.append(Attribute(field.name, Role.QUASI_IDENTIFIER, kind, field.type))
+    return Dataset(Schema(tuple(attributes)), (MemoryPartition(table),))
+
+
+@pytest.fixture
+def evidence() -> Any:
+    """A maker of evidence on tables: the original, and released rows in any order."""
+    import numpy as np
+
+    from distanon.data.evidence import Evidence
+
+    def make(original, release, sources=None, *, ordinal=(), **settings):
+        """Columns by name, or matrices whose columns are all numeric quasi-identifiers."""
+        tables = [
+            table
+            if isinstance(table, dict)
+            else {"abcdefgh"[place]: column for place, column in enumerate(np.asarray(table).T)}
+            for table in (original, release)
+        ]
+        old, new = (_dataset_of(table, ordinal) for table in tables)
+        sources = np.arange(len(new)) if sources is None else np.asarray(sources)
+        return Evidence(new, old, sources, **settings)
+
+    return make
+
+
+# --- Data sets ---------------------------------------------------------------------------------
 
 _EDGES = {
     "ego-facebook": ("facebook_combined.txt", None, 0),
@@ -64,25 +105,71 @@ _EDGES = {
 
 
 @pytest.fixture(scope="session")
-def shared_graph() -> Any:
+def data_folder() -> Path:
+    """The folder of the data sets that distanon does not ship; skips where it is missing."""
+    usual = Path(__file__).parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("DISTANON_DATA", usual))
+    if not folder.is_dir():
+        pytest.skip(f"no data sets in {folder}; set DISTANON_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def graphs_folder(data_folder) -> Path:
+    """Its graphs; skips where they are missing."""
+    if not (data_folder / "graphs").is_dir():
+        pytest.skip("needs the graphs of DISTANON_DATA")
+    return data_folder / "graphs"
+
+
+@pytest.fixture(scope="session")
+def shared_graph(graphs_folder) -> Any:
     """A maker of real graphs, `shared_graph("ego-facebook")`; skips where they are missing."""
     import numpy as np
 
     from distanon.data.graph import Graph
 
-    root = Path(__file__).parents[1]
-    folder = Path(os.environ.get("DISTANON_DATA", root.parent / "shared" / "data")) / "graphs"
-
     @cache
     def make(name: str) -> Graph:
         file, delimiter, heading = _EDGES[name]
-        path = folder / name / file
-        if not path.exists():
-            pytest.skip("needs the graphs of DISTANON_DATA")
+        path = graphs_folder / name / file
         pairs = np.loadtxt(path, dtype=np.int64, delimiter=delimiter, skiprows=heading)
         return Graph.from_pairs(int(pairs.max()) + 1, pairs)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def ego_facebook(graphs_folder) -> Any:
+    """A data set of 4,039 nodes with gender and locale, missing as null."""
+    import pyarrow as pa
+    import pyarrow.csv as pa_csv
+
+    from distanon.data.graph import Graph, GraphColumns, GraphDataset
+    from distanon.data.schema import Attribute, AttributeType, Role, Schema
+
+    folder, names = graphs_folder / "ego-facebook", ("gender", "locale")
+    options = pa_csv.ConvertOptions(
+        include_columns=["node", *names],
+        column_types=dict.fromkeys(names, pa.string()),
+        null_values=[""],
+        strings_can_be_null=True,
+    )
+    rows = pa_csv.read_csv(folder / "nodes.csv", convert_options=options).sort_by("node")
+    pairs = pa_csv.read_csv(
+        folder / "facebook_combined.txt",
+        read_options=pa_csv.ReadOptions(column_names=["a", "b"]),
+        parse_options=pa_csv.ParseOptions(delimiter=" "),
+    )
+    graph = Graph.from_pairs(rows.num_rows, pairs.to_pandas().to_numpy())
+    schema = Schema(
+        tuple(
+            Attribute(name, Role.QUASI_IDENTIFIER, AttributeType.NOMINAL, pa.string())
+            for name in names
+        )
+    )
+    ids = pa.array(range(rows.num_rows))
+    return GraphDataset(graph, rows.select(list(names)), schema, GraphColumns(), ids)
 
 
 # --- S3 ----------------------------------------------------------------------------------------

@@ -25,8 +25,9 @@ class GraphInput(InputSettings):
     """An undirected simple graph: an edge list with or without a node table, or one file.
 
     Attributes:
-        path: builtin:NAME, or one GraphML or GML file; instead of edges and nodes.
-        edges: parquet, CSV or TSV, whitespace text, GraphML or GML.
+        path: builtin:NAME, or one GraphML, GML or nauty file; instead of edges and nodes.
+        edges: parquet, CSV or TSV, whitespace text, or parts of one of these in a folder or by a
+            glob; GraphML, GML or nauty.
         nodes: table of the nodes; absent: no attributes.
         source: column of `edges` that names one end; found where it is absent.
         target: column of `edges` that names the other end; found where it is absent.

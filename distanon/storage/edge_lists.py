@@ -80,15 +80,23 @@ class EdgeLists:
     def add_text(self, part: PartFile) -> None:
         """A CSV, TSV or SNAP file."""
         kind, url, csv = ending(part.name), part.file.url, self._source.csv
+        is_first = not self._places
         is_plain = kind not in (".csv", ".tsv")
         mark = csv.delimiter or ("\t" if kind == ".tsv" else None)
         layout = find_layout(part.file, mark, csv.encoding, plain=is_plain)
         chosen = (0, 1) if is_plain else self._choose(layout.names, f"{url}, line 1")
         text = read_edge_text(part.file, layout, chosen, csv.encoding)
         if not is_plain:
-            self._named(layout.names, chosen)
-        elif len(layout.names) > 2:
-            self.attributes = layout.names[2:]
+            self._named(layout.names, chosen, f"{url}, line 1")
+        else:
+            if not is_first and text.edges and len(layout.names) != 2 + len(self.attributes):
+                line = text.line_of(0)
+                raise InputError(
+                    f"{url}, line {line}: {len(layout.names)} cells, and "
+                    f"{2 + len(self.attributes)} in the parts before; expected as many in each"
+                )
+            if text.edges or is_first:
+                self.attributes = layout.names[2:]
         self.has_header = layout.has_header
         self.is_directed = self.is_directed or text.is_directed
         shown = {" ": "spaces", "\t": "tab"}.get(layout.delimiter, f"'{layout.delimiter}'")
@@ -109,7 +117,7 @@ class EdgeLists:
                 if isinstance(error, OSError) and error.errno is not None:
                     raise  # the storage's; Arrow's own has no number
                 raise InputError(f"{url}: not a parquet file, or damaged") from None
-        self._named(names, chosen)
+        self._named(names, chosen, url)
         self._extend(
             table.column(self.names[0]),
             table.column(self.names[1]),
@@ -132,8 +140,14 @@ class EdgeLists:
         self._places.append(place)
         self._starts.append(self._starts[-1] + len(source))
 
-    def _named(self, names: Sequence[str], chosen: tuple[int, int]) -> None:
-        self.names = (names[chosen[0]], names[chosen[1]])
+    def _named(self, names: Sequence[str], chosen: tuple[int, int], where: str) -> None:
+        own = (names[chosen[0]], names[chosen[1]])
+        if self._places and own != self.names:
+            raise InputError(
+                f"{where}: the ends of an edge are not called as in the parts before; give all "
+                "parts the same header"
+            )
+        self.names = own
         others = (name for place, name in enumerate(names) if place not in chosen)
         self.attributes = tuple(dict.fromkeys([*self.attributes, *others]))
 

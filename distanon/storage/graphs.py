@@ -1,4 +1,4 @@
-"""Graphs from files: edge lists with or without a node table, GraphML and GML."""
+"""Graphs from files: edge lists with or without a node table, GraphML, GML and nauty's text."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from distanon.errors import AccessError, InputError
 from distanon.storage.edge_lists import EdgeLists, GraphSource, ending
 from distanon.storage.gml import read_gml
 from distanon.storage.graphml import read_graphml
+from distanon.storage.nauty import read_nauty
 from distanon.storage.node_tables import NodeTable, open_nodes
-from distanon.storage.parts import PartFile, find_parts
+from distanon.storage.parts import EDGES, PartFile, find_parts
 from distanon.storage.store import StorageSettings, Store
 
 __all__ = ["ONE_FILE", "GraphSource", "OpenedGraph", "ending", "open_graph"]
 
-ONE_FILE = {".graphml": read_graphml, ".gml": read_gml}
+ONE_FILE = {".graphml": read_graphml, ".gml": read_gml, ".nauty": read_nauty}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +82,7 @@ def open_graph(source: GraphSource, settings: StorageSettings | None = None) -> 
 
 
 def _open_one(source: GraphSource, settings: StorageSettings) -> tuple[GraphTables, list[str]]:
-    """A GraphML or GML file."""
+    """A file that holds nodes and edges."""
     if source.nodes is not None:
         raise InputError(
             f"{source.nodes}: {source.edges} holds nodes as well as edges; leave the node table out"
@@ -94,10 +95,10 @@ def _open_one(source: GraphSource, settings: StorageSettings) -> tuple[GraphTabl
 
 def _open_lists(source: GraphSource, settings: StorageSettings) -> tuple[GraphTables, list[str]]:
     """An edge list, with a node table or without."""
-    parts, is_parquet = _edge_files(source.edges, settings)
+    parts, left_out = _edge_files(source.edges, settings)
     edges = EdgeLists(source)
     for part in parts:
-        if is_parquet:
+        if ending(part.name) == ".parquet":
             edges.add_parquet(part)
         else:
             edges.add_text(part)
@@ -120,7 +121,7 @@ def _open_lists(source: GraphSource, settings: StorageSettings) -> tuple[GraphTa
         source.edges,
         edges.attributes,
         is_directed=edges.is_directed,
-        notes=(*edges.notes, *nodes.notes),
+        notes=(*left_out, *edges.notes, *nodes.notes),
     )
     return tables, versions
 
@@ -140,13 +141,13 @@ def _refuse_data_as_names(
             )
 
 
-def _edge_files(path: str, settings: StorageSettings) -> tuple[Sequence[PartFile], bool]:
-    """The files of an edge list, and whether they are parquet."""
+def _edge_files(path: str, settings: StorageSettings) -> tuple[Sequence[PartFile], tuple[str, ...]]:
+    """The files of an edge list, in the order of their paths, and what was left out."""
     entry = Store(path, settings).find()
-    if entry is None or entry.is_folder or ending(path) == ".parquet":
-        found = find_parts(path, settings)
-        return found.parts, found.format == "parquet"
-    return [_one_file(path, settings)], False
+    if entry is None or entry.is_folder:
+        found = find_parts(path, settings, EDGES)
+        return found.parts, found.notes
+    return [_one_file(path, settings)], ()
 
 
 def _one_file(path: str, settings: StorageSettings) -> PartFile:

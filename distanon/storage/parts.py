@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Literal
@@ -12,10 +12,27 @@ from distanon.errors import AccessError, InputError
 from distanon.storage.entry import Entry
 from distanon.storage.store import StorageSettings, Store
 
-_ENDINGS: dict[str, Literal["parquet", "csv"]] = {
-    ".parquet": "parquet",
-    ".csv": "csv",
-    ".csv.gz": "csv",
+Format = Literal["parquet", "csv", "tsv", "plain"]
+
+TABLES: Mapping[str, Format] = {".parquet": "parquet", ".csv": "csv", ".csv.gz": "csv"}
+"""What the files of a table hold, by the ending of their names."""
+
+EDGES: Mapping[str, Format] = {
+    **TABLES,
+    **{f".tsv{packed}": "tsv" for packed in ("", ".gz")},
+    **{
+        f"{ending}{packed}": "plain"
+        for ending in (".txt", ".edges", ".edgelist", ".el")
+        for packed in ("", ".gz")
+    },
+}
+"""The same of an edge list; plain: ids between spaces."""
+
+_NAMES: dict[Format, str] = {
+    "parquet": "parquet",
+    "csv": "CSV",
+    "tsv": "TSV",
+    "plain": "whitespace text",
 }
 _PATTERN = re.compile(r"[*?\[]")
 _HIVE = re.compile(r"^[^=]+=[^=]*$")
@@ -44,13 +61,20 @@ class PartFile:
 class FoundParts:
     """The files of a table, in the order of their paths; what was left out is in the notes."""
 
-    format: Literal["parquet", "csv"]
+    format: Format
     parts: tuple[PartFile, ...]
     notes: tuple[str, ...] = ()
 
 
-def find_parts(path: str, settings: StorageSettings) -> FoundParts:
+def find_parts(
+    path: str, settings: StorageSettings, endings: Mapping[str, Format] = TABLES
+) -> FoundParts:
     """Finds them.
+
+    Args:
+        path: a file, a folder or a glob.
+        settings: of the storage.
+        endings: of the names that count.
 
     Raises:
         AccessError: nothing is there, or it can't be listed.
@@ -67,39 +91,42 @@ def find_parts(path: str, settings: StorageSettings) -> FoundParts:
     elif entry.is_folder:
         base, entries = place, _visible(place.list())
     else:
-        if format_of(path) is None:
-            raise InputError(f"{path}: expected a name that ends in {_endings()}")
+        if format_of(path, endings) is None:
+            raise InputError(f"{path}: expected a name that ends in {', '.join(endings)}")
         entry = replace(entry, name=PurePosixPath(path).name)
-        return _found(path, [PartFile(place, entry.name, entry.size, entry.tag, path)])
+        return _found(path, [PartFile(place, entry.name, entry.size, entry.tag, path)], endings)
     typed = _typed_base(path, is_folder=entry is not None)
     parts = [
         PartFile(base.child(one.name), one.name, one.size, one.tag, f"{typed}{one.name}")
         for one in entries
     ]
-    return _found(path, parts)
+    return _found(path, parts, endings)
 
 
-def format_of(name: str) -> Literal["parquet", "csv"] | None:
+def format_of(name: str, endings: Mapping[str, Format] = TABLES) -> Format | None:
     """What a file holds, by the ending of its name."""
     lower = name.lower()
-    return next((kind for ending, kind in _ENDINGS.items() if lower.endswith(ending)), None)
+    return next((kind for ending, kind in endings.items() if lower.endswith(ending)), None)
 
 
-def _found(path: str, files: Iterable[PartFile]) -> FoundParts:
+def _found(path: str, files: Iterable[PartFile], endings: Mapping[str, Format]) -> FoundParts:
     parts: list[PartFile] = []
     others: list[PartFile] = []
     for file in files:
-        (others if format_of(file.name) is None else parts).append(file)
+        (others if format_of(file.name, endings) is None else parts).append(file)
     if not parts:
-        raise InputError(f"{path}: no table in here; expected files that end in {_endings()}")
-    formats = {format_of(part.name) for part in parts}
+        raise InputError(
+            f"{path}: no table in here; expected files that end in {', '.join(endings)}"
+        )
+    found = {format_of(part.name, endings) for part in parts}
+    formats = [name for name in _NAMES if name in found]
     if len(formats) > 1:
-        raise InputError(f"{path}: both parquet and CSV files in here; name those to read")
+        both = " and ".join(_NAMES[name] for name in formats)
+        raise InputError(f"{path}: both {both} files in here; name those to read")
     for part in parts:
         _refuse_hive(path, part)
     notes = (f"{path}: {len(others)} files that are no tables were left out",) if others else ()
-    kind = format_of(parts[0].name) or "parquet"
-    return FoundParts(kind, tuple(sorted(parts, key=lambda part: part.name)), notes)
+    return FoundParts(formats[0], tuple(sorted(parts, key=lambda part: part.name)), notes)
 
 
 def _refuse_hive(path: str, part: PartFile) -> None:
@@ -154,7 +181,3 @@ def _visible(entries: Iterable[Entry]) -> list[Entry]:
         for entry in entries
         if not any(part.startswith(("_", ".")) for part in PurePosixPath(entry.name).parts)
     ]
-
-
-def _endings() -> str:
-    return ", ".join(_ENDINGS)

@@ -79,7 +79,7 @@ def test_a_graph_shares_the_settings_of_a_table():
         ({"nodes": "n.csv"}, "missing: edges"),
         ({"path": "g.gml", "edges": "e.csv"}, "path holds nodes and edges"),
         ({"path": "g.gml", "nodes": "n.csv"}, "path holds nodes and edges"),
-        ({"path": "g.csv"}, r"ends in .graphml, .gml; an edge list is given as edges"),
+        ({"path": "g.csv"}, r"ends in .graphml, .gml, .nauty; an edge list is given as edges"),
         ({"path": "builtin:lastfm"}, "did you mean 'lastfm-asia'"),
         ({"edges": "builtin:lastfm-asia"}, "edges: builtin:NAME is a whole graph"),
         ({"edges": "e.csv", "source": "a", "target": "a"}, "source and target are both 'a'"),

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import gzip
-import os
-from pathlib import Path
 
 import networkx as nx
 import pyarrow as pa
@@ -15,10 +13,6 @@ from distanon.storage import text_blocks
 from distanon.storage.csv_text import CsvSettings
 from distanon.storage.graphs import GraphSource, open_graph
 from distanon.storage.store import Store
-
-ROOT = Path(__file__).parents[2]
-GRAPHS = Path(os.environ.get("DISTANON_DATA", ROOT.parent / "shared" / "data")) / "graphs"
-needs_data = pytest.mark.skipif(not GRAPHS.is_dir(), reason="the graphs are not here")
 
 EDGES = "a,b\n1,2\n2,3\n3,3\n2,1\n"
 NODES = "id,job\n3,x\n1,\n2,y\n"
@@ -93,6 +87,83 @@ def test_every_format_gives_the_same_graph(tmp_path):
         found = dataset(GraphSource(place, undeclared="drop"))
         assert found.graph.pairs().tolist() == [[0, 1], [1, 2]], place
         assert found.counts["self_loops"] == 1, place
+
+
+PARTS = {
+    "csv": ["a,b\n1,2\n", "a,b\n2,3\n3,3\n", "a,b\n2,1\n"],
+    "tsv": ["a\tb\n1\t2\n", "a\tb\n2\t3\n3\t3\n", "a\tb\n2\t1\n"],
+    "txt": ["# one\n1 2\n", "2\t3\n3 3\n", "2 1\n"],
+    "edges.gz": ["1 2\n", "2 3\n3 3\n", "2 1\n"],
+}
+
+
+def parts(folder, kind, contents):
+    folder.mkdir()
+    for place, content in enumerate(contents):
+        data = gzip.compress(content.encode()) if kind.endswith("gz") else content.encode()
+        (folder / f"part-{place}.{kind}").write_bytes(data)
+    return folder
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_parts_of_text_are_one_edge_list_in_the_order_of_their_paths(tmp_path, kind):
+    folder = parts(tmp_path / "edges", kind, PARTS[kind])
+    (folder / "readme.md").write_text("1 2")
+    for place in (str(folder), str(folder / f"*.{kind}")):
+        opened = open_graph(GraphSource(place))
+        assert opened.tables.source_ids.to_pylist() == [1, 2, 3, 2]
+        found = opened.dataset(schema_of(opened))
+        assert found.graph.pairs().tolist() == [[0, 1], [1, 2]]
+        ours = [note for note in opened.notes if "files that are no tables" in note]
+        assert len(ours) == (place == str(folder))
+    first = open_graph(GraphSource(str(folder))).fingerprint
+    (folder / f"part-1.{kind}").unlink()
+    assert open_graph(GraphSource(str(folder))).fingerprint != first
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_a_fault_names_the_part_and_its_line(tmp_path, kind):
+    contents = [
+        text.replace("3 3", "3").replace("3,3", "3").replace("3\t3", "3") for text in PARTS[kind]
+    ]
+    folder = parts(tmp_path / "edges", kind, contents)
+    line = 3 if kind in ("csv", "tsv") else 2
+    with pytest.raises(InputError, match=f"part-1.{kind}, line {line}: 1 cells, expected 2"):
+        open_graph(GraphSource(str(folder)))
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_an_unknown_node_is_found_in_its_part(tmp_path, kind):
+    folder = parts(tmp_path / "edges", kind, PARTS[kind])
+    nodes = files(tmp_path, n_csv="id\n1\n2\n")["n_csv"]
+    line = 2 if kind in ("csv", "tsv") else 1
+    with pytest.raises(InputError, match=rf"part-1.{kind}, line {line}, .*\(2 such edges"):
+        dataset(GraphSource(str(folder), nodes))
+
+
+@pytest.mark.parametrize(
+    ("kind", "contents", "words"),
+    [
+        ("csv", ["a,b\n1,2\n", "a,c\n1,2\n"], "part-1.csv, line 1: the ends of an edge are not"),
+        ("txt", ["1 2\n", "# c\n2 3 4\n"], "part-1.txt, line 2: 3 cells, and 2 in the parts"),
+        ("txt", ["1 2 9\n", "2 3\n"], "part-1.txt, line 1: 2 cells, and 3 in the parts"),
+        ("csv", ["a,b\n1,2\n", ""], "part-1.csv: the file is empty"),
+    ],
+)
+def test_parts_that_differ_are_refused(tmp_path, kind, contents, words):
+    folder = parts(tmp_path / "edges", kind, contents)
+    with pytest.raises(InputError, match=words):
+        open_graph(GraphSource(str(folder), undeclared="drop"))
+
+
+def test_parts_of_several_formats_and_a_folder_without_any_are_refused(tmp_path):
+    folder = parts(tmp_path / "edges", "txt", ["1 2\n"])
+    (folder / "more.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="both CSV and whitespace text files in here"):
+        open_graph(GraphSource(str(folder)))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"expected files that end in .*\.tsv.*\.edges"):
+        open_graph(GraphSource(str(tmp_path / "empty")))
 
 
 def test_graphs_are_read_from_wherever_they_are_stored(place):
@@ -249,7 +320,6 @@ def _count(data: bytes, got: list[int]) -> bytes:
     return data
 
 
-@needs_data
 @pytest.mark.parametrize(
     ("edges", "nodes", "size", "more"),
     [
@@ -270,13 +340,12 @@ def _count(data: bytes, got: list[int]) -> bytes:
         ("polblogs/polblogs.gml", None, (1490, 16705), {"directed": True}),
     ],
 )
-def test_real_graphs_have_the_size_that_is_known(edges, nodes, size, more):
-    nodes = None if nodes is None else str(GRAPHS / nodes)
-    found = dataset(GraphSource(str(GRAPHS / edges), nodes, **more))
+def test_real_graphs_have_the_size_that_is_known(graphs_folder, edges, nodes, size, more):
+    nodes = None if nodes is None else str(graphs_folder / nodes)
+    found = dataset(GraphSource(str(graphs_folder / edges), nodes, **more))
     assert (found.graph.nodes, found.graph.edges) == size
 
 
-@needs_data
-def test_a_directed_real_graph_is_refused_unless_told():
+def test_a_directed_real_graph_is_refused_unless_told(graphs_folder):
     with pytest.raises(InputError, match=r"polblogs.gml: the edges have a direction"):
-        open_graph(GraphSource(str(GRAPHS / "polblogs" / "polblogs.gml")))
+        open_graph(GraphSource(str(graphs_folder / "polblogs" / "polblogs.gml")))

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import os
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -20,9 +16,6 @@ from distanon.job.graphs import evidence_in_memory
 from distanon.methods.base import Context
 from distanon.promises.gate import verify
 from distanon.runtime.crew import SerialCrew
-
-ROOT = Path(__file__).parents[3]
-GRAPHS = Path(os.environ.get("DISTANON_DATA", ROOT.parent / "shared" / "data")) / "graphs"
 
 
 class MemoryScratch:
@@ -129,28 +122,3 @@ def graphs():
         verdicts = staticmethod(verdicts_of)
 
     return Graphs
-
-
-@pytest.fixture(scope="session")
-def ego_facebook():
-    """4,039 nodes with gender and locale, missing as null."""
-    folder = GRAPHS / "ego-facebook"
-    if not folder.exists():
-        pytest.skip(f"no data in {folder}; set DISTANON_DATA")
-    with (folder / "nodes.csv").open() as file:
-        rows = sorted(csv.DictReader(file), key=lambda row: int(row["node"]))
-    columns = {
-        name: pa.array([row[name] or None for row in rows], pa.string())
-        for name in ("gender", "locale")
-    }
-    schema = Schema(
-        tuple(
-            Attribute(name, Role.QUASI_IDENTIFIER, AttributeType.NOMINAL, pa.string())
-            for name in columns
-        )
-    )
-    pairs = np.loadtxt(folder / "facebook_combined.txt", dtype=np.int64)
-    graph = Graph.from_pairs(len(rows), pairs)
-    return GraphDataset(
-        graph, pa.table(columns), schema, GraphColumns(), pa.array(range(len(rows)))
-    )

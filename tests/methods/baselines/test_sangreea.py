@@ -168,7 +168,7 @@ def test_too_few_nodes_and_promises_of_more_are_refused(graphs):
 def test_ego_facebook_loses_as_much_structure_as_others_found(ego_facebook, make, graphs):
     method = SaNGreeA(k=10, alpha=0.0, beta=1.0)
     release = method.release(ego_facebook, {}, make.context())
-    assert release.private["nsil"] == pytest.approx(0.0227, abs=5e-5)
+    assert release.private["nsil"] == pytest.approx(0.0227, abs=1e-4)
     graph = ego_facebook.graph
     loss = normalized_structural_loss(graph.starts, graph.neighbors, release.classes)
     assert loss == release.private["nsil"]

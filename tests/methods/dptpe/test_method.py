@@ -1,6 +1,4 @@
 import datetime as dt
-import os
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +15,6 @@ from distanon.kernels.neighbors import NeighborIndex, distinct
 from distanon.methods.dptpe import DPTPE
 from distanon.promises.unchanged import Unchanged
 
-TABLES = Path(os.environ.get("DISTANON_DATA", Path(__file__).parents[4] / "shared/data")) / "tables"
 PAPER = {"ties": "truncate", "rsn": "paper", "domain": "free", "decimals": "full"} | {
     "on_unchanged": "keep"
 }
@@ -371,22 +368,23 @@ def reference(make, table, **options):
     }
 
 
-def forest_fires(*dropped):
-    path = TABLES / "forestfires.csv"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not there; set DISTANON_DATA")
-    return pyarrow.csv.read_csv(path).drop_columns(["month", "day", *dropped])
+@pytest.fixture
+def forest_fires(data_folder):
+    path = data_folder / "tables" / "forestfires.csv"
+    return lambda *dropped: pyarrow.csv.read_csv(path).drop_columns(["month", "day", *dropped])
 
 
-def poker():
-    return pq.read_table(TABLES / "poker_25010.parquet").drop_columns(["class"])
+@pytest.fixture
+def poker(data_folder):
+    return pq.read_table(data_folder / "tables" / "poker_25010.parquet").drop_columns(["class"])
 
 
-def magic():
-    return pq.read_table(TABLES / "magic.parquet").drop_columns(["class"])
+@pytest.fixture
+def magic(data_folder):
+    return pq.read_table(data_folder / "tables" / "magic.parquet").drop_columns(["class"])
 
 
-def test_forest_fires_reproduces_the_independent_figures(make):
+def test_forest_fires_reproduces_the_independent_figures(make, forest_fires):
     found = reference(make, forest_fires())
     assert found["owner"] == pytest.approx(0.723, abs=0.01)
     assert found["analyst"] == pytest.approx(0.725, abs=0.01)
@@ -395,27 +393,26 @@ def test_forest_fires_reproduces_the_independent_figures(make):
     assert found["sigma"] == pytest.approx(0.236, abs=0.015)  # found there on a coarse grid
 
 
-def test_forest_fires_without_area_reproduces_the_independent_figures(make):
+def test_forest_fires_without_area_reproduces_the_independent_figures(make, forest_fires):
     found = reference(make, forest_fires("area"))
     assert found["owner"] == pytest.approx(0.728, abs=0.01)
     assert found["linked"] == pytest.approx(0.766, abs=0.01)
     assert found["unchanged"] == pytest.approx(0.016, abs=0.005)
 
 
-def test_giving_the_mean_to_the_densest_records_keeps_more_neighborhoods(make):
+def test_giving_the_mean_to_the_densest_records_keeps_more_neighborhoods(make, forest_fires):
     found = reference(make, forest_fires(), rule="krad")
     assert found["owner"] == pytest.approx(0.799, abs=0.01)
 
 
 @pytest.mark.slow
-def test_magic_and_poker_reproduce_the_independent_figures(make):
-    forest_fires()
-    found = reference(make, magic())
+def test_magic_and_poker_reproduce_the_independent_figures(make, magic, poker):
+    found = reference(make, magic)
     assert found["owner"] == pytest.approx(0.712, abs=0.01)
     assert found["analyst"] == pytest.approx(0.712, abs=0.01)
     assert found["linked"] == pytest.approx(0.87, abs=0.01)
-    assert reference(make, magic(), rule="krad")["owner"] == pytest.approx(0.802, abs=0.01)
-    found = reference(make, poker())
+    assert reference(make, magic, rule="krad")["owner"] == pytest.approx(0.802, abs=0.01)
+    found = reference(make, poker)
     assert found["owner"] == pytest.approx(0.715, abs=0.01)
     assert found["analyst"] == pytest.approx(0.714, abs=0.01)
     assert found["linked"] == pytest.approx(0.988, abs=0.01)

@@ -1,24 +1,17 @@
 """Graphs with attributed nodes for the tests of this method."""
 
-import csv
-import os
-from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 from distanon.data.domain import scan
-from distanon.data.graph import Graph, GraphColumns, GraphDataset
+from distanon.data.graph import GraphColumns, GraphDataset
 from distanon.data.schema import Attribute, AttributeType, Role, Schema
 from distanon.data.space import AttributeSpace
 from distanon.data.streams import Streams
 from distanon.data.table import MemoryScratch
 from distanon.methods.base import Context
 from distanon.runtime.crew import SerialCrew
-
-ROOT = Path(__file__).parents[3]
-GRAPHS = Path(os.environ.get("DISTANON_DATA", ROOT.parent / "shared" / "data")) / "graphs"
 
 
 def dataset_of(graph, columns=None):
@@ -65,17 +58,6 @@ def context():
 
 
 @pytest.fixture(scope="session")
-def ego_facebook():
-    """(data set, space): 4,039 nodes with gender and locale, missing as null."""
-    folder = GRAPHS / "ego-facebook"
-    if not folder.exists():
-        pytest.skip(f"no data in {folder}; set DISTANON_DATA")
-    with (folder / "nodes.csv").open() as file:
-        rows = sorted(csv.DictReader(file), key=lambda row: int(row["node"]))
-    pairs = np.loadtxt(folder / "facebook_combined.txt", dtype=np.int64)
-    columns = {
-        name: pa.array([row[name] or None for row in rows], pa.string())
-        for name in ("gender", "locale")
-    }
-    dataset = dataset_of(Graph.from_pairs(len(rows), pairs), columns)
-    return dataset, space_of(dataset)
+def ego_facebook(ego_facebook):
+    """(data set, space) of the shared one."""
+    return ego_facebook, space_of(ego_facebook)
