@@ -1,0 +1,91 @@
+"""The EC2 configuration: valid to Ray's autoscaler and to the EC2 API, secure by what it says."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import botocore.loaders
+import botocore.model
+import botocore.validate
+import pytest
+import yaml
+
+CONFIG = Path(__file__).parents[2] / "cluster" / "aws.yaml"
+
+
+@pytest.fixture
+def config():
+    return yaml.safe_load(CONFIG.read_text())
+
+
+@pytest.fixture(scope="session")
+def run_instances():
+    service = botocore.loaders.Loader().load_service_model("ec2", "service-2")
+    model = botocore.model.ServiceModel(service, "ec2")
+    return model.operation_model("RunInstances").input_shape
+
+
+def faults(node, shape):
+    """What EC2 would refuse; `SubnetIds` is the autoscaler's own, it takes one of them."""
+    asked = {name: value for name, value in node.items() if name != "SubnetIds"}
+    asked |= {"MinCount": 1, "MaxCount": 1}
+    return botocore.validate.ParamValidator().validate(asked, shape).generate_report()
+
+
+def checked(config):
+    from ray.autoscaler._private.util import prepare_config, validate_config
+
+    validate_config(prepare_config(copy.deepcopy(config)))
+
+
+def test_the_autoscaler_takes_it(config):
+    checked(config)
+
+
+def test_the_autoscaler_refuses_a_misspelt_part(config):
+    config["idle_timeout_minuts"] = config.pop("idle_timeout_minutes")
+    with pytest.raises(Exception, match="idle_timeout_minuts"):
+        checked(config)
+
+
+def test_ec2_takes_every_node(config, run_instances):
+    for node in config["available_node_types"].values():
+        assert not faults(node["node_config"], run_instances)
+
+
+def test_ec2_refuses_a_misspelt_setting(config, run_instances):
+    node = config["available_node_types"]["worker.spot"]["node_config"]
+    node["InstanceMarketOption"] = node.pop("InstanceMarketOptions")
+    assert "InstanceMarketOption" in faults(node, run_instances)
+
+
+def test_nodes_have_a_role_no_key_an_encrypted_disk_and_the_safe_metadata_service(config):
+    text = CONFIG.read_text()
+    assert not any(word in text for word in ("aws_secret", "AKIA", "KeyName", "ssh_private_key"))
+    assert config["provider"]["use_internal_ips"] is True
+    for node in config["available_node_types"].values():
+        settings = node["node_config"]
+        assert settings["IamInstanceProfile"]["Name"]
+        assert settings["MetadataOptions"] == {
+            "HttpTokens": "required",
+            "HttpPutResponseHopLimit": 2,
+        }
+        assert all(disk["Ebs"]["Encrypted"] for disk in settings["BlockDeviceMappings"])
+
+
+def test_the_head_takes_no_items_and_workers_are_spot_before_on_demand(config):
+    nodes = config["available_node_types"]
+    assert nodes[config["head_node_type"]]["resources"] == {"CPU": 0}
+    assert "InstanceMarketOptions" not in nodes["head"]["node_config"]
+    spot, fallback = nodes["worker.spot"], nodes["worker.on-demand"]
+    assert spot["node_config"]["InstanceMarketOptions"]["MarketType"] == "spot"
+    assert "InstanceMarketOptions" not in fallback["node_config"]
+    assert spot["max_workers"] > fallback["max_workers"]
+    assert spot["min_workers"] == fallback["min_workers"] == 0
+
+
+def test_the_cluster_asks_for_a_token_and_the_dashboard_stays_on_the_head(config):
+    assert any("RAY_AUTH_MODE=token" in option for option in config["docker"]["run_options"])
+    head = " ".join(config["head_start_ray_commands"])
+    assert "--dashboard-host=127.0.0.1" in head
