@@ -20,7 +20,7 @@ from distanon.data.table import Dataset
 from distanon.kernels.counts import Counts, from_triplets
 from distanon.runtime.crew import Crew
 from distanon.sharded.class_keys import ColumnPart, Distinct, key_column, plain_type, survey
-from distanon.sharded.class_tallies import Bucket, Plan, join, tally
+from distanon.sharded.class_tallies import Bucket, Pairs, Plan, join, tally
 
 Integers = NDArray[np.int64]
 
@@ -146,19 +146,27 @@ def _whole(buckets: list[Bucket], plan: Plan, *, with_people: bool) -> ClassTabl
     number_of = np.empty(len(order), np.int64)
     number_of[order] = np.arange(len(order))
     offsets = np.cumsum([0, *(len(one.sizes) for one in buckets)])
-    occurrences = {}
-    for at, (name, values) in enumerate(plan.values.items()):
-        parts = [one.pairs[at] for one in buckets]
-        classes = np.concatenate(
-            [nothing, *(one.classes + off for one, off in zip(parts, offsets, strict=False))]
-        )
-        classes = number_of[classes]
-        places = np.concatenate([nothing, *(one.values for one in parts)])
-        counts = np.concatenate([nothing, *(one.counts for one in parts)])
-        by_class = np.lexsort((places, classes))
-        triplets = (classes[by_class], places[by_class], counts[by_class])
-        occurrences[name] = Occurrences(values, from_triplets(*triplets, len(order), len(values)))
+    occurrences = {
+        name: _occurrences([one.pairs[at] for one in buckets], values, number_of, offsets)
+        for at, (name, values) in enumerate(plan.values.items())
+    }
     sizes = np.concatenate([nothing, *(one.sizes for one in buckets)])[order]
     people = [one.people for one in buckets if one.people is not None]
     counted = np.concatenate([nothing, *people])[order] if with_people else None
     return ClassTables(sizes, firsts[order], occurrences, counted)
+
+
+def _occurrences(
+    parts: Sequence[Pairs], values: pa.Array, number_of: Integers, offsets: Integers
+) -> Occurrences:
+    """The pairs of all buckets, by class and value."""
+    width = np.int64(max(len(values), 1))
+    nothing = np.zeros(0, np.int64)
+    told = zip(parts, offsets, strict=False)
+    keys = [number_of[one.classes + before] * width + one.values for one, before in told]
+    key = np.concatenate([nothing, *keys])
+    order = np.argsort(key)
+    key = key[order]
+    counts = np.concatenate([nothing, *(one.counts for one in parts)])[order]
+    triplets = (key // width, key % width, counts)
+    return Occurrences(values, from_triplets(*triplets, len(number_of), len(values)))
