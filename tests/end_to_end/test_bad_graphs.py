@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from distanon import job as jobs
 from distanon.errors import DistanonError, InfeasibleError, InputError, SpecError
 from distanon.spec import parse
+from distanon.storage import text_blocks
 
 RING = "source,target\n" + "".join(
     f"n{one},n{(one + 1) % 30}\nn{one},n{(one + 7) % 30}\n" for one in range(30)
@@ -80,7 +83,7 @@ def test_one_edge_joins_too_few_nodes_for_k_3_and_enough_for_2(run):
 def test_a_star_needs_a_larger_budget_and_is_told_which(run):
     with pytest.raises(InfeasibleError) as error:
         run(STAR, is_early=False)
-    refused(error, InfeasibleError, 3, "method.edit_budget 0.5", "1.4667")
+    refused(error, InfeasibleError, 3, "method.edit_budget 0.5", "smallest budget that may work")
 
 
 @pytest.mark.parametrize(
@@ -148,10 +151,41 @@ def test_t_of_0_with_a_rare_value_names_what_works(run):
     refused(error, InfeasibleError, 3, "t_closeness", "smallest t that works", "smallest k 30")
 
 
-def test_a_wrong_delimiter_names_the_first_line(run):
+@pytest.mark.parametrize(
+    ("edges", "settings", "words"),
+    [
+        (RING, ["input.graph.csv={delimiter: ;}"], ["line 1: 1 column", "csv.delimiter"]),
+        (RING.replace(",", ";"), ["input.graph.csv={delimiter: ','}"], ["line 1: 1 column"]),
+        (RING.replace(",", "|").replace("|", ",", 1), [], ["line 2: 1 cells, expected 2", "','"]),
+        (RING + "n1;n2\n", [], ["line 62: 1 cells, expected 2, as the header has", "','"]),
+    ],
+)
+def test_a_wrong_delimiter_names_the_first_bad_line(run, edges, settings, words):
     with pytest.raises(InputError) as error:
-        run(RING, 'input.graph.csv={delimiter: ";"}')
-    refused(error, InputError, 2, "edges.csv")
+        run(edges, *settings)
+    refused(error, InputError, 2, "edges.csv", *words)
+
+
+def test_of_2_gb_with_a_wrong_delimiter_the_head_alone_is_read(run, tmp_path, monkeypatch):
+    # Behind the head the file is a hole of zero bytes, which is no text: reading on would say so.
+    path, size = tmp_path / "large.csv", 2 << 30
+    with path.open("wb") as file:
+        file.write(b"source,target\n" + b"n1;n2\n" * 200_000)
+        file.truncate(size)
+    taken, read = [], text_blocks.read_some
+
+    def counted(stream, most, name):
+        piece = read(stream, most, name)
+        taken.append(len(piece))
+        return piece
+
+    monkeypatch.setattr(text_blocks, "read_some", counted)
+    started = time.monotonic()
+    with pytest.raises(InputError) as error:
+        run(RING, f"input.graph.edges={path}")
+    refused(error, InputError, 2, "large.csv, line 2: 1 cells, expected 2", "','")
+    assert sum(taken) < 1 << 20
+    assert time.monotonic() - started < 10
 
 
 def test_a_promise_that_needs_no_edit_is_no_release(run):
