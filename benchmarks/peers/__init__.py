@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,9 +69,29 @@ def run(
         PeerError: it is not installed, or it failed.
         subprocess.TimeoutExpired: it was stopped.
     """
+    return run_all(peer, [(table_path, out_path, settings)], timeout_s)[0]
+
+
+def run_all(
+    peer: str,
+    works: Sequence[tuple[str, str, Mapping[str, Any]]],
+    timeout_s: float | None = None,
+) -> list[PeerResult]:
+    """Lets a peer do several works in one process, one after the other.
+
+    Args:
+        peer: one of `PEERS`.
+        works: table path, path of the output and settings of each.
+        timeout_s: after which it is stopped; None: never.
+
+    Raises:
+        PeerError: it is not installed, or it failed.
+        subprocess.TimeoutExpired: it was stopped.
+    """
     if lacking():
         raise PeerError(lacking())
-    asked = {"peer": peer, "table": table_path, "out": out_path, "settings": dict(settings)}
+    keys = ("table", "out", "settings")
+    asked = {"peer": peer, "works": [dict(zip(keys, work, strict=True)) for work in works]}
     done = subprocess.run(
         [PYTHON, Path(__file__).with_name("child.py")],
         input=json.dumps(asked),
@@ -83,4 +103,4 @@ def run(
     )
     if done.returncode:
         raise PeerError(f"{peer}: {done.stderr.strip().splitlines()[-1:]}")
-    return PeerResult(**json.loads(done.stdout.splitlines()[-1]))
+    return [PeerResult(**one) for one in json.loads(done.stdout.splitlines()[-1])]

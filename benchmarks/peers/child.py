@@ -12,15 +12,23 @@ import sys
 import time
 import warnings
 from importlib.metadata import version
+from types import ModuleType
+from typing import Any
 
 import pyarrow.parquet as pq
 
 
 def main() -> None:
-    """One piece of work."""
+    """All works, one after the other."""
     asked = json.load(sys.stdin)
     warnings.simplefilter("ignore")
     peer = importlib.import_module(f"with_{asked['peer']}")
+    told = [done(peer, work) | {"version": version(asked["peer"])} for work in asked["works"]]
+    print(json.dumps(told, default=float))
+
+
+def done(peer: ModuleType, asked: dict[str, Any]) -> dict[str, Any]:
+    """One work, and what it took."""
     table = pq.read_table(asked["table"])
     index = [name for name in table.column_names if name.startswith("__index_level_")]
     data = table.drop_columns(index).to_pandas(ignore_metadata=True)  # rows are labelled 0, 1, …
@@ -29,15 +37,13 @@ def main() -> None:
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     if made is not None:
         peer.records(made).to_parquet(asked["out"], index=False)
-    told = {
+    return {
         "cpu_seconds": cpu,
         "wall_seconds": wall,
         "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         "out_path": None if made is None else asked["out"],
         "figures": figures,
-        "version": version(asked["peer"]),
     }
-    print(json.dumps(told, default=float))
 
 
 if __name__ == "__main__":
