@@ -57,7 +57,7 @@ def ray_address(ray_cluster) -> str:
 # --- Evidence ----------------------------------------------------------------------------------
 
 
-def _dataset_of(columns: Any, ordinal: Any) -> Any:
+def _dataset_of(columns: Any, ordinal: Any, sensitive: Any = (), kinds: Any = None) -> Any:
     import pyarrow as pa
 
     from distanon.data.schema import Attribute, AttributeType, Role, Schema
@@ -69,7 +69,10 @@ def _dataset_of(columns: Any, ordinal: Any) -> Any:
         kind = AttributeType.NOMINAL if pa.types.is_string(field.type) else AttributeType.NUMERIC
         if field.name in ordinal:
             kind = AttributeType.ORDINAL
-        attributes.append(Attribute(field.name, Role.QUASI_IDENTIFIER, kind, field.type))
+        if kinds is not None:  # a column generalized to text stays what it was
+            kind = kinds.setdefault(field.name, kind)
+        role = Role.SENSITIVE if field.name in sensitive else Role.QUASI_IDENTIFIER
+        attributes.append(Attribute(field.name, role, kind, field.type))
     return Dataset(Schema(tuple(attributes)), (MemoryPartition(table),))
 
 
@@ -91,6 +94,30 @@ def evidence() -> Any:
         old, new = (_dataset_of(table, ordinal) for table in tables)
         sources = np.arange(len(new)) if sources is None else np.asarray(sources)
         return Evidence(new, old, sources, **settings)
+
+    return make
+
+
+@pytest.fixture
+def sensitive_evidence() -> Any:
+    """A maker of evidence with columns by name, of which s and v are sensitive.
+
+    Columns of text where the original has numbers keep their type numeric.
+    """
+    import numpy as np
+
+    from distanon.data.evidence import Evidence
+
+    def make(
+        original, release, sources=None, *, control=None, population=None, ordinal=(), **settings
+    ):
+        kinds: dict[str, Any] = {}
+        old, new, held, all_people = (
+            None if table is None else _dataset_of(table, ordinal, "sv", kinds)
+            for table in (original, release, control, population)
+        )
+        sources = np.arange(len(new)) if sources is None else np.asarray(sources)
+        return Evidence(new, old, sources, held, population=all_people, **settings)
 
     return make
 

@@ -20,15 +20,28 @@ _LEADING = (
     "identity.original_to_release",
     "inversion.known_sample",
     "inversion.known_more",
+    "identity.unknown_membership",
+    "attribute.inference",
+    "attribute.gain",
     "neighborhoods.stability_owner",
     "neighborhoods.stability_analyst",
     "clustering.kmeans_f",
+    "generalization.ncp",
+    "generalization.ncp_members",
+    "classification.random_forest",
+    "classification.random_forest_change",
+    "classification.logistic_regression_change",
+    "classification.nearest_neighbor_change",
     "topology.edges_kept",
     "topology.clustering",
     "topology.original.clustering",
     "topology.communities",
 )
-"""The few figures that a terminal shows; the report has all."""
+"""The few figures that a terminal shows, by name or by name without the column; the report has
+all."""
+
+_OF_COLUMNS = ("attribute.", "classification.")
+"""Kinds of figures of which each column has its own."""
 
 _SHORT = {
     "found": ("identity.highest",),
@@ -36,6 +49,10 @@ _SHORT = {
     "kept (owner)": ("neighborhoods.stability_owner",),
     "kept (analyst)": ("neighborhoods.stability_analyst",),
     "F-measure": ("clustering.kmeans_f",),
+    "inferred": ("attribute.inference",),
+    "NCP": ("generalization.ncp", "generalization.ncp_members"),
+    "random forest": ("classification.random_forest",),
+    "1-NN": ("classification.nearest_neighbor",),
     "edges kept": ("topology.edges_kept",),
     "communities": ("topology.communities",),
 }
@@ -80,6 +97,11 @@ class Run(Figures, Protocol):
         ...
 
     @property
+    def held(self) -> bool:
+        """Whether the release waits in the private prefix to be published."""
+        ...
+
+    @property
     def compared(self) -> Mapping[str, Sequence[Measurement]]:
         """The figures of the methods that were measured beside the release."""
         ...
@@ -101,6 +123,7 @@ def print_run(run: Run, *, as_json: bool, in_all: float) -> None:
     places = {
         "run_id": run.run_id,
         "output": run.output,
+        "held": run.held,
         "private": run.private,
         "report": run.report,
         "seconds": round(run.seconds, 3),
@@ -116,11 +139,15 @@ def print_run(run: Run, *, as_json: bool, in_all: float) -> None:
     print_figures(run)
     if run.compared:
         _print_comparison(run)
-    print(f"release  {run.output}")
+    if run.held:
+        print(f"held     `distanon publish {run.private}` publishes it to {run.output}")
+    else:
+        print(f"release  {run.output}")
     if run.report:
         print(f"report   {run.report}")
     print(f"private  {run.private}")
-    print(f"run      {run.run_id}, released after {run.seconds:.1f} s, {in_all:.1f} s in all")
+    done = "held" if run.held else "released"
+    print(f"run      {run.run_id}, {done} after {run.seconds:.1f} s, {in_all:.1f} s in all")
 
 
 def print_figures(found: Figures, *, every: bool = False) -> None:
@@ -133,7 +160,7 @@ def print_figures(found: Figures, *, every: bool = False) -> None:
     from rich.table import Table
 
     from distanon.promises.wording import in_words
-    from distanon.report.phrases import phrase
+    from distanon.report.phrases import order, phrase, risk
 
     console = console_of_plain_text()
     promises = Table("promise", "asked", "measured", "kept", "verified from", title="Promises")
@@ -150,15 +177,20 @@ def print_figures(found: Figures, *, every: bool = False) -> None:
     else:
         console.print("Promises: none were asked.")
     leading = {*_LEADING, _strongest_in_graph(found)}
-    shown = [each for each in found.measurements if every or each.name in leading]
+    shown = [each for each in found.measurements if every or _is_of(each.name, leading)]
     if not shown:
         return
     title = "Figures" if every else "Key figures"
     table = Table("figure", "value", "95 %", "better", *(["note"] if every else []), title=title)
-    for each in shown:
+    heading = ""
+    for each in shown if every else sorted(shown, key=lambda each: order(each.name)):
+        if not every and risk(each.name) != heading:
+            heading = risk(each.name)
+            table.add_section()
+            table.add_row(f"{heading}:")
         goal = "" if each.goal == "none" else each.goal
         words = phrase(each.name)
-        label = each.name if every else words or each.name
+        label = each.name if every else f"  {words or each.name}"
         notes = ["; ".join(filter(None, (words, each.note)))] if every else []
         table.add_row(label, _value(each), _interval(each), goal, *notes)
     console.print(table)
@@ -174,6 +206,14 @@ def _strongest_in_graph(found: Figures) -> str:
         if each.name in STRUCTURAL and not math.isnan(each.value)
     ]
     return max(known, key=lambda each: each.value).name if known else ""
+
+
+def _is_of(name: str, wanted: Collection[str]) -> bool:
+    """Whether a figure is one of these, or one of these of a single column."""
+    if name in wanted:
+        return True
+    of_columns = tuple(f"{kind}." for kind in wanted if kind.startswith(_OF_COLUMNS))
+    return name.startswith(of_columns) and not name.endswith(".blind_guess")
 
 
 def is_broken(verdict: Verdict) -> bool:
@@ -254,7 +294,7 @@ def _print_comparison(run: Run) -> None:
 
 def _highest(figures: Mapping[str, Measurement], names: Sequence[str]) -> str:
     """The highest of these figures; why there is none; "" where none was asked for."""
-    found = [figures[name] for name in names if name in figures]
+    found = [each for name, each in figures.items() if _is_of(name, names)]
     measured = [each for each in found if not math.isnan(each.value)]
     if measured:
         return _value(max(measured, key=lambda each: each.value))

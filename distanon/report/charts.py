@@ -170,6 +170,8 @@ def is_attack(measured: Measurement) -> bool:
     kinds = ("identity.", "inversion.", "attribute.", "linkage.", "structural.")
     if measured.name.endswith((".unique", ".identifiers_removed")):
         return False
+    if measured.name.startswith("attribute.control."):
+        return False
     return measured.unit == "share" and measured.name.startswith(kinds)
 
 

@@ -20,6 +20,7 @@ _HEADINGS = {
     "attribute": ("Inference: what is this person's confidential value?", "risk"),
     "homogeneity": ("Inference from groups: do all of a group share it?", "risk"),
     "similarity": ("Inference from groups: do all of a group share it?", "risk"),
+    "minimality": ("Inference from changes: are rare values of a group false?", "risk"),
     "reached": ("How many look alike to whom (k for every kind of knowledge)", "risk"),
     "structural": ("Singling out in the graph: which node is this person?", "risk"),
     "link": ("Links: which friendships are false, which were removed?", "risk"),
@@ -29,8 +30,15 @@ _HEADINGS = {
     "neighborhoods": ("Neighborhoods", "use"),
     "clustering": ("Clusters", "use"),
     "change": ("Columns", "use"),
+    "generalization": ("Generalization: how much do the cells leave open?", "use"),
+    "class_sizes": ("Sizes of the groups", "use"),
+    "classification": ("Classifiers that learn from the release", "use"),
     "topology": ("Structure of the graph", "use"),
 }
+
+
+_COMPARED = ("classification.", "attribute.inference.", "attribute.gain.")
+"""Figures of single columns that are compared with those of other methods."""
 
 
 def render(summary: Summary, *, public: bool) -> str:
@@ -161,7 +169,9 @@ def _comparison(summary: Summary) -> list[tuple[str, list[float | None]]]:
         return []
     rows = []
     for name, measurement in summary.release.measurements.items():
-        if name.count(".") > 1 or measurement.unit not in ("share", "1"):
+        is_one_of_many = name.count(".") > 1 and not name.startswith(_COMPARED)
+        is_beside = name.endswith((".blind_guess", ".all"))
+        if is_one_of_many or is_beside or measurement.unit not in ("share", "1"):
             continue
         values = [subject.value(name) for subject in summary.subjects]
         if sum(value is not None for value in values) > 1:
@@ -171,11 +181,14 @@ def _comparison(summary: Summary) -> list[tuple[str, list[float | None]]]:
 
 def _key_figures(summary: Summary, digits: int) -> list[tuple[str, str, str]]:
     """The few figures that lead the page: label, figure, side; of several the highest counts."""
-    neighbors = tuple(
-        name
-        for name in summary.release.measurements
-        if name.startswith("attribute.neighbors.") and not name.endswith(".blind_guess")
-    )
+
+    def of_columns(kind: str) -> tuple[str, ...]:
+        return tuple(
+            name
+            for name in summary.release.measurements
+            if name.startswith(f"{kind}.") and not name.endswith(".blind_guess")
+        )
+
     wanted: list[tuple[tuple[str, ...], str]] = [
         (("identity.highest",), "risk"),
         (INVERSION, "risk"),
@@ -183,7 +196,10 @@ def _key_figures(summary: Summary, digits: int) -> list[tuple[str, str, str]]:
         (("neighborhoods.stability_owner",), "use"),
         (("clustering.kmeans_f",), "use"),
         (STRUCTURAL, "risk"),
-        (neighbors, "risk"),
+        (of_columns("attribute.neighbors"), "risk"),
+        (of_columns("attribute.inference"), "risk"),
+        (("generalization.ncp", "generalization.ncp_members"), "use"),
+        (of_columns("classification.random_forest"), "use"),
         (("topology.edges_kept",), "use"),
         (("topology.clustering",), "use"),
         (("topology.communities",), "use"),

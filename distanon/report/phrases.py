@@ -14,6 +14,11 @@ PHRASES = {
     "identity.highest": "found by the strongest identity attack",
     "identity.release_to_original": "released records linked to their source",
     "identity.original_to_release": "targets linked to their released record",
+    "identity.exact_match": "targets found by the rows that equal them",
+    "identity.unknown_membership": "right claims of who does not know that targets are in it",
+    "identity.k_map": "people of the population who may be behind a group, at the fewest (k-map)",
+    "identity.journalist_in_population": "risk of the person easiest to find in the population",
+    "identity.marketer_in_population": "records found by who links all of them to the population",
     "identity.assignment": "linked when all records are matched at once",
     "identity.known_3": "found by who knows 3 quasi-identifiers of a target",
     "identity.known_4": "found by who knows 4 quasi-identifiers of a target",
@@ -40,6 +45,27 @@ PHRASES = {
     "structural.percolation_64": "people found by who knows 64 of them and all their friendships",
     "structural.percolation_64.revised": "people found by who knows 64 of them and looks twice",
     "structural.blind_guess": "found by a blind guess",
+    "attribute.inference": "confidential values that the rows nearest to a person tell",
+    "attribute.control": "the same of people who are not in the release",
+    "attribute.gain": "gained over people who are not in the release",
+    "homogeneity": "records whose group has one value",
+    "similarity": "records whose group has nearly one value",
+    "minimality.rare": "true among the values that are rarest in their group",
+    "minimality.all": "true among all released values",
+    "generalization.ncp": "of each column left open by a cell (NCP)",
+    "generalization.ncp_members": "of each column covered by a group's members (NCP)",
+    "class_sizes.discernibility": "sum of the squared group sizes (discernibility)",
+    "class_sizes.c_avg": "mean group / smallest group (C_AVG)",
+    "classification.random_forest": "predicted right by a random forest",
+    "classification.logistic_regression": "predicted right by logistic regression",
+    "classification.nearest_neighbor": "predicted right by the nearest row (1-NN)",
+    "classification.random_forest_original": "by a random forest of the original",
+    "classification.logistic_regression_original": "by logistic regression of the original",
+    "classification.nearest_neighbor_original": "by the nearest original (1-NN)",
+    "classification.random_forest_change": "change of the random forest's accuracy",
+    "classification.logistic_regression_change": "change of logistic regression's accuracy",
+    "classification.nearest_neighbor_change": "change of 1-NN's accuracy",
+    "classification.commonest": "predicted right by the commonest value",
     "attribute.neighbors": "confidential values that the commonest value among friends tells",
     "topology.edges": "edges of the release",
     "topology.edges_kept": "of the original's edges kept",
@@ -57,6 +83,7 @@ STRONGEST = (
     "identity.highest",
     "identity.release_to_original",
     "identity.original_to_release",
+    "identity.exact_match",
     "identity.assignment",
     "inversion.known_sample",
     "inversion.known_more",
@@ -75,6 +102,33 @@ STRUCTURAL = (
 """The attacks that find people in a graph, of which the strongest counts."""
 
 INVERSION = ("inversion.known_sample", "inversion.known_more")
+
+
+REGULATORS = {
+    "identity": "Singling out and linkability",
+    "structural": "Singling out",
+    "composition": "Linkability",
+    "attribute": "Inference",
+    "homogeneity": "Inference",
+    "similarity": "Inference",
+    "minimality": "Inference",
+    "inversion": "Inference",
+    "membership": "Membership",
+}
+"""The kinds of risk as the European regulators call them (WP 216), by the kind of a figure."""
+
+
+USE = "Use"
+
+
+def risk(name: str) -> str:
+    """Which kind of risk a figure is of; USE for what is kept."""
+    return REGULATORS.get(name.split(".")[0], USE)
+
+
+def order(name: str) -> int:
+    """The place of a figure's kind of risk among the kinds, what is kept last."""
+    return [*dict.fromkeys(REGULATORS.values()), USE].index(risk(name))
 
 
 def knowledge(name: str) -> str:

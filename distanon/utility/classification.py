@@ -308,6 +308,7 @@ def _figures(
             *_accuracy(original),
             n=n,
             note=f"learnt from the original, tested on {where}",
+            is_public=False,
         ),
         Measurement(
             f"{begin}_change.{name}",
@@ -323,13 +324,18 @@ def _figures(
 def difference(
     one: NDArray[np.bool_], other: NDArray[np.bool_]
 ) -> tuple[float, float | None, float | None]:
-    """Mean of one − other over pairs, and the normal 95 % limits of the mean."""
+    """Mean of one − other over pairs, and the normal 95 % limits of the mean.
+
+    Where all pairs differ alike the variance can't be estimated: the limits then are what so many
+    pairs without an exception leave open (the rule of three).
+    """
     away = one.astype(np.float64) - other.astype(np.float64)
     n = len(away)
     mean = float(away.sum()) / n
     if n < 2:
         return mean, None, None
     half = _Z * math.sqrt(float(np.square(away - mean).sum()) / (n - 1) / n)
+    half = half or min(1.0, -math.log(0.05) / n)
     return mean, max(-1.0, mean - half), min(1.0, mean + half)
 
 

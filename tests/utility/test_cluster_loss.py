@@ -6,7 +6,8 @@ from distanon.data.graph import Graph, GraphColumns, GraphDataset
 from distanon.data.graph_evidence import GraphEvidence
 from distanon.data.hierarchy import Hierarchy
 from distanon.data.schema import Attribute, AttributeType, Role, Schema
-from distanon.utility.cluster_loss import cluster_losses
+from distanon.data.supernode_evidence import SupernodeEvidence
+from distanon.utility.cluster_loss import cluster_losses, supernode_losses
 
 PATH = Graph.from_pairs(4, np.array([[0, 1], [1, 2], [2, 3]]))
 LEVELS = [["bern", "west", "*"], ["biel", "west", "*"], ["chur", "east", "*"]]
@@ -65,3 +66,26 @@ def test_clusters_belong_to_released_nodes_whose_sources_count():
     columns = {"age": [0, 5, 0, 10]}
     found = losses(columns, [0, 1, 0, 1], sources=[0, 2, 1, 3])
     assert found["topology.ngil"] == pytest.approx((2 * 0.5 + 2 * 1.0) / 4)
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_supernodes_lose_by_their_counts_what_their_clusters_lose(is_known):
+    # The clusters of the first test, as supernodes 1 and 0.
+    ages = pa.table({"age": [0.0, 5.0, 0.0, 10.0]})
+    schema = Schema(
+        (Attribute("age", Role.QUASI_IDENTIFIER, AttributeType.NUMERIC, pa.float64()),)
+    )
+    origin = GraphDataset(PATH, ages, schema, GraphColumns(), pa.array(range(4)))
+    evidence = SupernodeEvidence.of(
+        pa.table({"node": [0, 1], "size": [2, 2], "inner_edges": [1, 1], "age": [0.0, 0.0]}),
+        pa.table({"source": [0], "target": [1], "edges": [1]}),
+        GraphColumns(),
+        schema,
+        origin=origin if is_known else None,
+        labels=np.array([1, 1, 0, 0]) if is_known else None,
+    )
+    found = {one.name: one.value for one in supernode_losses(evidence)}
+    expected = losses({"age": [0.0, 5.0, 0.0, 10.0]}, [0, 0, 1, 1])
+    if not is_known:
+        del expected["topology.ngil"]
+    assert found == pytest.approx(expected)
