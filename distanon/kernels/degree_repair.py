@@ -313,14 +313,18 @@ def _exchanged(inc: Incidence, bits: NDArray[np.uint8], want: Integers, u: int) 
 def _move(inc: Incidence, bits: NDArray[np.uint8], want: Integers, order: Integers) -> None:
     """An edge's end is moved from a node that has too many to one that has too few."""
     for v in order:
-        while want[v] > 0:
-            if not _moved(inc, bits, want, v):
-                break
+        place = inc.starts[1, v]
+        while want[v] > 0 and place >= 0:
+            place = _moved(inc, bits, want, v, place)
 
 
 @njit(cache=True, nogil=True)
-def _moved(inc: Incidence, bits: NDArray[np.uint8], want: Integers, v: int) -> bool:
-    for i in range(inc.starts[1, v], inc.starts[1, v + 1]):
+def _moved(inc: Incidence, bits: NDArray[np.uint8], want: Integers, v: int, begin: int) -> int:
+    """Moves one end to v, by its candidates from `begin` on; which served, −1: none.
+
+    Those that came before served nobody, and wants only shrink.
+    """
+    for i in range(begin, inc.starts[1, v + 1]):
         first = inc.ids[1, i]
         if bits[first]:
             continue
@@ -330,24 +334,28 @@ def _moved(inc: Incidence, bits: NDArray[np.uint8], want: Integers, v: int) -> b
             if not bits[second] and want[_other(inc, second, w)] < 0:
                 _toggle(inc, bits, want, first)
                 _toggle(inc, bits, want, second)
-                return True
-    return False
+                return int(i)
+    return -1
 
 
 @njit(cache=True, nogil=True)
 def _bridge(inc: Incidence, bits: NDArray[np.uint8], want: Integers, order: Integers) -> None:
     """u–w and x–y changed one way, w–x the other: serves u and y alone."""
+    left = np.array([-want[want < 0].sum(), want[want > 0].sum()])
     for u in order:
-        while want[u] != 0:
-            if not _bridged(inc, bits, want, u):
-                break
+        side = 1 if want[u] > 0 else 0
+        place = inc.starts[side, u]
+        while want[u] != 0 and place >= 0 and left[side] > 1:
+            place = _bridged(inc, bits, want, u, place)
+            left[side] -= 2 if place >= 0 else 0
 
 
 @njit(cache=True, nogil=True)
-def _bridged(inc: Incidence, bits: NDArray[np.uint8], want: Integers, u: int) -> bool:
+def _bridged(inc: Incidence, bits: NDArray[np.uint8], want: Integers, u: int, begin: int) -> int:
+    """Bridges u and another node, by u's candidates from `begin` on; which served, −1: none."""
     s = 1 if want[u] > 0 else -1
     side = (s + 1) // 2
-    for i in range(inc.starts[side, u], inc.starts[side, u + 1]):
+    for i in range(begin, inc.starts[side, u + 1]):
         first = inc.ids[side, i]
         if bits[first]:
             continue
@@ -366,5 +374,5 @@ def _bridged(inc: Incidence, bits: NDArray[np.uint8], want: Integers, u: int) ->
                     _toggle(inc, bits, want, first)
                     _toggle(inc, bits, want, second)
                     _toggle(inc, bits, want, third)
-                    return True
-    return False
+                    return int(i)
+    return -1

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from distanon.data.graph import Graph
 from distanon.errors import InfeasibleError
 from distanon.kernels import cell_repair
-from distanon.kernels.degree_groups import grouped_by_degree, medians_cost
+from distanon.kernels.cell_repair import Rules
+from distanon.kernels.degree_groups import medians_cost
 from distanon.methods.kmfc_gwo.cells import SensitiveColumn
 from distanon.methods.kmfc_gwo.links import excess_links
+from distanon.methods.kmfc_gwo.pricing import lower_bound
 
 Integers = NDArray[np.int64]
 
@@ -24,9 +26,10 @@ class Bounds:
     """Least numbers of edits and of changed cells.
 
     Attributes:
-        edges: edits when each of the given clusters gets one degree: Σ|degree − median| / 2.
-        edges_free: edits when the nodes of a class may be grouped freely by degree; never above
-            `edges`. It bounds every solution.
+        edges: edits when each of the given clusters gets one degree: Σ|degree − median| / 2, or
+            `edges_free` where that is more.
+        edges_free: edits when the nodes of a class may be grouped freely by degree; an edge that
+            is removed must be there (`pricing.lower_bound`). It bounds every solution.
         links: edges above the link confidence that is promised, in the classes without degrees;
             each goes with one edit at least.
         cells: sensitive cells that the clusters need to be diverse and close enough, each
@@ -55,8 +58,8 @@ def bounds(
     edges = free = links = 0
     degrees = graph.degrees()
     if knows_degree:
-        edges = -(-medians_cost(degrees, labels) // 2)
-        free = -(-medians_cost(degrees, grouped_by_degree(degrees, class_of, least)) // 2)
+        free = lower_bound(graph, class_of, least)
+        edges = max(free, -(-medians_cost(degrees, labels) // 2))
     if link_limit is not None and not knows_degree:
         links = excess_links(graph.pairs(), class_of, link_limit)
     cells = sum(_least_changes(column, labels) for column in columns)
@@ -94,7 +97,7 @@ def least_size(k: int, nodes: int, columns: Sequence[SensitiveColumn]) -> int:
         if rules.diversity != cell_repair.NONE:
             _refuse_values(column, k, nodes)
             size = max(size, int(np.ceil(rules.l)))
-        if rules.distance == cell_repair.EQUAL:
+        if rules.distance != cell_repair.NONE:
             size = max(size, _close_size(column, k, nodes))
     return size
 
@@ -120,21 +123,48 @@ def _refuse_values(column: SensitiveColumn, k: int, nodes: int) -> None:
 def _close_size(column: SensitiveColumn, k: int, nodes: int) -> int:
     """The least size from K to 2K − 1 from which on all sizes can be close enough."""
     tally = np.bincount(column.original, minlength=column.n_values)
-    t = column.rules.t
+    rules, t = column.rules, column.rules.t + 1e-12
     sizes = range(k, min(2 * k, nodes + 1))
-    reachable = [nearest(tally, size) <= t + 1e-12 for size in sizes]
+    reachable = [closest(rules, tally, size) <= t for size in sizes]
     if not any(reachable):
-        least = min(nearest(tally, size) for size in sizes)
-        works = next((s for s in range(k, nodes + 1) if nearest(tally, s) <= t + 1e-12), nodes)
+        least = min(closest(rules, tally, size) for size in sizes)
+        works = next((s for s in range(k, nodes + 1) if closest(rules, tally, s) <= t), nodes)
         raise InfeasibleError(
-            f"promises.t_closeness: t is {t:g}, but no class of {k} to {sizes[-1]} nodes comes "
-            f"nearer than {least:.4g} to the distribution of column {column.name!r}; the smallest "
+            f"promises.t_closeness: t is {rules.t:g}, but no class of {k} to {sizes[-1]} nodes "
+            f"comes nearer than {least:.4g} to the distribution of column {column.name!r}; the smallest "
             f"t that works is {np.ceil(least * 1e4) / 1e4:g}, the smallest k {works}"
         )
     while not reachable[-1]:
         reachable.pop()
     far = [place for place, near in enumerate(reachable) if not near]
     return k + (far[-1] + 1 if far else 0)
+
+
+def closest(rules: Rules, tally: Integers, size: int) -> float:
+    """What no class of a size is nearer to the whole than, by the distance that the rules name.
+
+    Args:
+        rules: of the attribute; its distance is not NONE.
+        tally: int64, shape (V,): how often each value occurs in the whole.
+        size: s.
+
+    Returns:
+        equal: b(s). ordered: the least Σ |F_class − F_whole| / (v − 1), since a distribution
+        function may be rounded value by value; with markers b(s) / (v − 1). hierarchical: the
+        mean over heights of b(s) among the ancestors there, each by itself.
+    """
+    if rules.distance == cell_repair.EQUAL:
+        return nearest(tally, size)
+    if rules.distance == cell_repair.HIERARCHICAL:
+        heights = rules.ancestors[:-1]
+        lifted = [np.bincount(one, weights=tally).astype(np.int64) for one in heights]
+        return sum(nearest(one, size) for one in lifted) / max(1, len(heights))
+    steps = max(1, int(np.count_nonzero(tally[rules.order])) - 1)
+    if tally[rules.is_marker].any():
+        return nearest(tally, size) / steps
+    whole = int(tally.sum())
+    rest = np.cumsum(tally[rules.order]) * size % whole
+    return float(np.minimum(rest, whole - rest).sum() / (whole * size * steps))
 
 
 def nearest(tally: Integers, size: int) -> float:
@@ -153,6 +183,21 @@ def nearest(tally: Integers, size: int) -> float:
     counts = floors.copy()
     counts[np.argsort(-rest, kind="stable")[:missing]] += 1
     return float(np.abs(counts * whole - tally * size).sum() / (2 * whole * size))
+
+
+def refuse_degrees(graph: Graph, k: int, budget: float) -> None:
+    """Refuses a budget that is too small whatever the classes: k nodes of each degree need more.
+
+    Raises:
+        InfeasibleError: with the smallest budget that may work.
+    """
+    bound = lower_bound(graph, np.zeros(graph.nodes, np.int64), k)
+    if bound > budget * graph.edges:
+        smallest = np.ceil(bound / max(graph.edges, 1) * 1e4) / 1e4
+        raise InfeasibleError(
+            f"method.edit_budget {budget:g}: {k} nodes of each degree need at least {bound} edits "
+            f"of {graph.edges} edges; the smallest budget that may work is {smallest:g}"
+        )
 
 
 def refuse_budget(found: Bounds, budget: float, edges: int, *, by_clusters: bool) -> None:

@@ -19,6 +19,7 @@ EdgeWeight = Literal["uniform", "neighborhood"]
 
 _BASE, _PER_UNIT, _MOST = 24, 8, 400  # partners of a node: by how much its degree must grow
 _MOST_MATES = 64
+_MANY, _PER_GAIN = 8, 4  # edges to gain from which on a node is also offered strangers; how many
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ def enumerate_candidates(
 
     Args:
         graph: as it stands before the search.
-        groups: with all degrees that a group may get.
+        groups: with all degrees that a group may get; edits that lead to the first come first.
         labels: int64, shape (n,): clusters; mates share one.
         most: how many candidates at most; the costliest go.
         kept: int64, shape (p, 2): pairs that no edit may touch (those of the edge floor).
@@ -77,7 +78,8 @@ def enumerate_candidates(
     more = np.maximum(groups.options.max(axis=1)[groups.group_of] - degrees, 0)
     edges = graph.pairs()
     removals = edges[(few[edges[:, 0]] > 0) | (few[edges[:, 1]] > 0)]
-    additions = _additions(graph, more, labels, groups.group_of)
+    start = groups.options[:, 0][groups.group_of] - degrees
+    additions = _additions(graph, more, np.maximum(start, 0), labels, groups.group_of)
     removals, additions = (_without(pairs, kept) for pairs in (removals, additions))
     ends = np.concatenate([removals, additions])
     sign = np.repeat(np.array([-1, 1], np.int8), [len(removals), len(additions)])
@@ -86,15 +88,26 @@ def enumerate_candidates(
     dropped = max(0, len(sign) - most)
     if dropped:
         # An edit that may serve both its ends is worth two that serve one.
-        use = np.where(sign < 0, few[ends].clip(max=1).sum(1), more[ends].clip(max=1).sum(1))
+        fewer = few.clip(max=1) + (start < 0)
+        use = np.where(sign < 0, fewer[ends].sum(1), (more.clip(max=1) + (start > 0))[ends].sum(1))
         best = np.sort(np.lexsort((np.arange(len(sign)), cost - use))[:most])
         ends, sign, cost = ends[best], sign[best], cost[best]
     listed = incidence(graph.nodes, ends.astype(np.int32), sign, cost)
     return Candidates(listed, dropped)
 
 
-def _additions(graph: Graph, more: Integers, labels: Integers, group_of: Integers) -> Integers:
-    """Pairs that are no edges, of which one end may have to gain; int64, shape (p, 2), sorted."""
+def _additions(
+    graph: Graph, more: Integers, gain: Integers, labels: Integers, group_of: Integers
+) -> Integers:
+    """Pairs that are no edges, of which one end may have to gain; int64, shape (p, 2), sorted.
+
+    Args:
+        graph: as it stands.
+        more: int64, shape (n,): by how much each node's degree may have to grow.
+        gain: int64, shape (n,): by how much it grows at the start.
+        labels: int64, shape (n,): clusters.
+        group_of: int64, shape (n,): groups of one degree.
+    """
     nodes = np.flatnonzero(more > 0)
     wide = np.minimum(_MOST, _BASE + _PER_UNIT * more[nodes])
     may_gain, everyone = more > 0, np.ones(graph.nodes, np.bool_)
@@ -103,6 +116,9 @@ def _additions(graph: Graph, more: Integers, labels: Integers, group_of: Integer
         partners(*rows, *rows, nodes, wide, may_gain),
         partners(*rows, *rows, nodes, np.full(len(nodes), 2 * _BASE), everyone),
     ]
+    many = np.flatnonzero(gain >= _MANY)
+    found.append(partners(*rows, *rows, many, _PER_GAIN * gain[many], gain > 0))
+    found.append(_strangers(many, _PER_GAIN * gain[many], np.flatnonzero(gain > 0)))
     for peers in (labels, group_of):
         found.append(partners(*rows, *_mates(peers), nodes, wide // 2, may_gain))
         found.append(_pairs_within(peers, may_gain))
@@ -110,7 +126,16 @@ def _additions(graph: Graph, more: Integers, labels: Integers, group_of: Integer
     low, high = np.minimum(first, second), np.maximum(first, second)
     keys = np.unique(low * graph.nodes + high)
     pairs = np.stack([keys // graph.nodes, keys % graph.nodes], axis=1)
-    return pairs[~graph.has(pairs)]
+    is_new: NDArray[np.bool_] = ~graph.has(pairs) & (pairs[:, 0] != pairs[:, 1])
+    return pairs[is_new]
+
+
+def _strangers(nodes: Integers, keep: Integers, others: Integers) -> tuple[Integers, Integers]:
+    """Each node with so many of the others, evenly spread over them."""
+    keep = np.minimum(keep, len(others))
+    rows = np.repeat(np.arange(len(nodes)), keep)
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(keep) - keep, keep)
+    return nodes[rows], others[place * len(others) // np.maximum(keep[rows], 1)]
 
 
 def _mates(labels: Integers) -> tuple[Integers, NDArray[np.int32]]:

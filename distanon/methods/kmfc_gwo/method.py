@@ -144,7 +144,9 @@ class ClusteredSearch(GraphMethod):
                 f"method.k {self.k}: expected at least k nodes in {dataset.source}, got {nodes}; "
                 f"{works}"
             )
-        self.least_size(dataset, promises)
+        least = self.least_size(dataset, promises)
+        if self.publish == "perturb" and "degree" in self.knowledge:
+            bounds.refuse_degrees(dataset.graph, least, self.edit_budget)
 
     def release(  # type: ignore[override]
         self, dataset: GraphDataset, promises: Mapping[str, Promise], context: Context

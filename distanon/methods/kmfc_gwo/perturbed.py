@@ -19,6 +19,7 @@ from distanon.methods.kmfc_gwo.candidates import enumerate_candidates
 from distanon.methods.kmfc_gwo.clustered import Work, released_nodes
 from distanon.methods.kmfc_gwo.floor import Floored, floored
 from distanon.methods.kmfc_gwo.objective import Objective, Shares
+from distanon.methods.kmfc_gwo.pricing import cheapest_groups
 from distanon.methods.kmfc_gwo.problem import Problem, Solution, edited_pairs
 from distanon.methods.kmfc_gwo.search import Found, SearchSettings, search
 from distanon.methods.kmfc_gwo.targets import (
@@ -95,8 +96,7 @@ def _problem(
     graph = work.dataset.graph
     groups = None
     if "degree" in method.knowledge:
-        rule = method.degree_groups
-        groups = degree_groups(graph.degrees(), work.labels, class_of, work.least, rule)
+        groups = _groups(method, work, class_of, limits, context)
     base = _with_floor(method, work, groups, context)
     kept = np.concatenate([base.removed, base.added])
     none = np.zeros(len(work.dataset), np.int64)
@@ -142,6 +142,17 @@ def _problem(
         method.decoys,
     )
     return problem, base
+
+
+def _groups(
+    method: ClusteredSearch, work: Work, class_of: Integers, limits: Bounds, context: Context
+) -> DegreeGroups:
+    """Who gets one degree; of least difference where moved edges serve most nodes anyway."""
+    graph, rule = work.dataset.graph, method.degree_groups
+    if rule == "classes" and method.edge_floor is None:
+        most = _most(method, limits)
+        return cheapest_groups(graph, work.labels, class_of, work.least, most, context.crew)
+    return degree_groups(graph.degrees(), work.labels, class_of, work.least, rule)
 
 
 def _with_floor(

@@ -25,7 +25,8 @@ class DegreeGroups:
 
     Attributes:
         group_of: int64, shape (n,).
-        options: int64, shape (g, 8): the degrees a group may get, by percentile.
+        options: int64, shape (g, 8): the degrees a group may get: the one to start with, then
+            percentiles.
         sizes: int64, shape (g,).
     """
 
@@ -34,13 +35,22 @@ class DegreeGroups:
     sizes: Integers
 
     @staticmethod
-    def of(degrees: Integers, group_of: Integers) -> DegreeGroups:
-        """The options of each group: percentiles of its members' degrees, all of them seen."""
+    def of(degrees: Integers, group_of: Integers, first: Integers | None = None) -> DegreeGroups:
+        """The options of each group: percentiles of its members' degrees, all of them seen.
+
+        Args:
+            degrees: int64, shape (n,).
+            group_of: int64, shape (n,).
+            first: int64, shape (g,): the degrees to start with, in place of the last percentile;
+                None: the medians.
+        """
         order = np.lexsort((degrees, group_of))
         sizes = np.bincount(group_of).astype(np.int64)
         starts = np.cumsum(sizes) - sizes
         places = [(sizes - 1) * share // 100 for share in PERCENTILES]
         options = np.stack([degrees[order][starts + place] for place in places], axis=1)
+        if first is not None:
+            options = np.concatenate([first[:, None], options[:, :-1]], axis=1)
         return DegreeGroups(group_of, options, sizes)
 
     def chosen(self, choices: Integers, degrees: Integers) -> Integers:
