@@ -158,3 +158,23 @@ def test_what_equal_rows_show_needs_no_original(evidence):
         "journalist": 0.5,
         "marketer": 0.4,
     }
+
+
+def test_exact_matches_are_equal_rows(evidence):
+    found = attack(evidence([[1], [1], [2], [9]], [[1], [1], [2], [3]]))["exact_match"]
+    assert found.value == pytest.approx((1 / 2 + 1 / 2 + 1 + 0) / 4)
+
+
+def test_who_does_not_know_membership_claims_in_vain_for_half_of_the_targets(sensitive_evidence):
+    people = {"age": [0, 1, 5, 10]}
+    found = attack(sensitive_evidence(people, people, control={"age": [3, 7]}))
+    assert found["unknown_membership"].value == 0.5
+    assert found["unknown_membership"].n == 4
+
+
+def test_rows_of_equal_groups_share_a_hit_and_no_limit_exceeds_one_in_k(evidence):
+    # Each of three groups of two has one member's own value: found by 1 of 2.
+    found = attack(evidence([[0], [1], [10], [11], [20], [21]], [[0], [0], [10], [10], [20], [20]]))
+    for name in ("release_to_original", "original_to_release", "assignment", "highest"):
+        assert found[name].value == 0.5
+        assert found[name].ci_high == 0.5

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from distanon.attacks.intervals import wilson
+from distanon.attacks.intervals import wilson, wilson_bounded
 
 
 @given(st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -59,3 +59,16 @@ def test_nonsense_is_refused(hits, n, confidence):
 
 def test_a_sum_of_shares_may_exceed_n_by_rounding():
     assert wilson(10 * (1 + 1e-12), 10)[1] == 1.0
+
+
+def test_scores_that_can_be_one_in_k_at_the_most_stay_below_it():
+    assert wilson_bounded(3.0, 30, 0.1, 30) == (pytest.approx(0.0886, abs=1e-3), 0.1)
+    low, high = wilson_bounded(1.5, 30, 0.1, 30)
+    assert (low, high) == pytest.approx(tuple(0.1 * limit for limit in wilson(15, 30)))
+    assert wilson_bounded(7.0, 30, 1.0, 30) == wilson(7.0, 30)
+
+
+def test_fewer_independent_targets_widen_the_interval():
+    wide, narrow = wilson_bounded(5.0, 50, 0.2, 10), wilson_bounded(5.0, 50, 0.2, 50)
+    assert wide[0] < narrow[0] < 0.1 < narrow[1] < wide[1] <= 0.2
+    assert wilson_bounded(0.0, 0, 0.2, 0) == (0.0, 0.2)

@@ -100,3 +100,13 @@ def test_many_people_are_sampled_and_blocks_change_nothing(with_control):
 def test_without_control_records_there_is_nothing_to_compare(evidence):
     given = evidence([[0], [1]], [[0], [1]])
     assert membership.measure(given, crew=SerialCrew(), streams=Streams(1)) == []
+
+
+def test_generalized_rows_are_as_far_as_their_regions(sensitive_evidence):
+    # Members lie inside: distance 0. Of the others one is inside too, one is not.
+    given = sensitive_evidence(
+        {"age": [20, 24, 30, 34]},
+        {"age": ["[20, 24]", "[20, 24]", "[30, 34]", "[30, 34]"]},
+        control={"age": [22, 27]},
+    )
+    assert attack(given).value == pytest.approx((4 * 0.5 + 4 * 1) / 8)

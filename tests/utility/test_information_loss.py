@@ -91,3 +91,18 @@ def test_a_column_that_becomes_constant_has_lost_its_correlation(evidence):
     assert found["correlation_max"].value == pytest.approx(1.0)
     constant = measured(evidence([[1, 0], [1, 1], [1, 2]], [[1, 0], [1, 1], [1, 2]]))
     assert "correlation_max" not in constant
+
+
+def test_ranges_count_as_their_middle_and_sets_as_shares(sensitive_evidence):
+    original = {"age": [0, 4, 10], "job": ["a", "b", "b"]}
+    release = {"age": ["[0, 4]", "[0, 4]", "10"], "job": ["{a, b}", "{a, b}", "b"]}
+    found = {
+        one.name: one for one in information_loss.measure(sensitive_evidence(original, release))
+    }
+    assert found["change.mean_absolute.age"].value == pytest.approx((0.2 + 0.2 + 0) / 3)
+    expected = wasserstein_distance([0, 0.4, 1.0], [0.2, 0.2, 1.0])
+    assert found["change.earth_movers.age"].value == pytest.approx(expected)
+    # 1/3 are a and 2/3 b; released: two rows share a and b, so the same with one a less half
+    assert found["change.earth_movers.job"].value == pytest.approx(0.0, abs=1e-12)
+    assert found["change.share_changed.job"].value == pytest.approx(2 / 3)
+    assert found["change.unchanged"].value == pytest.approx(1 / 3)
