@@ -66,6 +66,13 @@ class KAnonymity(Promise):
         }
         what = "records" if people is None else "different people"
         reasons = [failures.reason(classes, too_small, f"have fewer than {self.k} {what}")]
+        if classes.suppressed is not None:
+            measured["suppressed"] = int(classes.sizes[classes.suppressed])
+            if too_small[classes.suppressed]:
+                reasons.append(
+                    f"class {classes.suppressed + 1} is of the rows whose quasi-identifiers are "
+                    "all suppressed: leave them out"
+                )
         kept = not too_small.any()
         if people is None and self.distinct_sources:
             kept = False

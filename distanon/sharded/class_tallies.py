@@ -27,11 +27,13 @@ class Plan(NamedTuple):
         keys: the columns that make the classes.
         values: distinct values of each column that is counted, by name.
         buckets: into how many the classes are cut.
+        suppressed: the words of the tuple in which every cell is suppressed; None: there is none.
     """
 
     keys: tuple[KeyColumn, ...]
     values: Mapping[str, pa.Array]
     buckets: int
+    suppressed: tuple[int, ...] | None
 
 
 class Pairs(NamedTuple):
@@ -51,6 +53,7 @@ class Tally(NamedTuple):
         firsts: int64, shape (c,): record numbers in the whole table.
         pairs: of each column that is counted, and of the people where these are.
         borders: int64, shape (buckets + 1,): bucket b is of the classes borders[b] … borders[b+1].
+        suppressed: the first record of which every cell is suppressed; None: there is none.
     """
 
     words: tuple[Integers, ...]
@@ -58,15 +61,20 @@ class Tally(NamedTuple):
     firsts: Integers
     pairs: tuple[Pairs, ...]
     borders: Integers
+    suppressed: int | None
 
 
 class Bucket(NamedTuple):
-    """The classes of one bucket over the whole table; `people` are counted, not named."""
+    """The classes of one bucket over the whole table; `people` are counted, not named.
+
+    `suppressed` is a tally's, over the whole table, whatever the bucket.
+    """
 
     sizes: Integers
     firsts: Integers
     pairs: tuple[Pairs, ...]
     people: Integers | None
+    suppressed: int | None
 
 
 def tally(plan: Plan, item: tuple[Partition, Integers | None]) -> Tally:
@@ -97,6 +105,7 @@ def tally(plan: Plan, item: tuple[Partition, Integers | None]) -> Tally:
         groups.firsts[order] + part.start,
         tuple(pairs),
         np.searchsorted(bucket_of[order], np.arange(plan.buckets + 1)),
+        _first_like(plan.suppressed, tuples, groups.firsts + part.start),
     )
 
 
@@ -120,7 +129,20 @@ def join(_: None, item: tuple[int, bool, *tuple[Tally, ...]]) -> Bucket:
     people = None
     if with_people:
         people = np.bincount(pairs.pop().classes, minlength=len(groups)).astype(np.int64)
-    return Bucket(sizes, firsts, tuple(pairs), people)
+    marked = [one.suppressed for one in tallies if one.suppressed is not None]
+    return Bucket(sizes, firsts, tuple(pairs), people, min(marked, default=None))
+
+
+def _first_like(
+    wanted: tuple[int, ...] | None, tuples: Sequence[Integers], firsts: Integers
+) -> int | None:
+    """The first record of the class of this tuple."""
+    if wanted is None:
+        return None
+    same = np.ones(len(firsts), np.bool_)
+    for word, one in zip(tuples, wanted, strict=True):
+        same &= word == one
+    return int(firsts[same][0]) if same.any() else None
 
 
 def _cut(told: Sequence[tuple[Tally, tuple[int, int]]], name: str) -> Integers:

@@ -13,13 +13,23 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from distanon.data.classes import SUPPRESSED, is_text
 from distanon.data.ports import Partition
 from distanon.data.table import Dataset
 from distanon.kernels.counts import Counts, from_triplets
 from distanon.runtime.crew import Crew
-from distanon.sharded.class_keys import ColumnPart, Distinct, key_column, plain_type, survey
+from distanon.sharded.class_keys import (
+    ColumnPart,
+    Distinct,
+    KeyColumn,
+    key_column,
+    plain_type,
+    survey,
+    words,
+)
 from distanon.sharded.class_tallies import Bucket, Pairs, Plan, join, tally
 
 Integers = NDArray[np.int64]
@@ -51,12 +61,14 @@ class ClassTables:
         firsts: int64, shape (c,): the first record of each class, ascending.
         occurrences: of the columns that were counted, by name.
         people: int64, shape (c,): different people of each class; None: these were not counted.
+        suppressed: the class of the records whose every cell is suppressed; None: there is none.
     """
 
     sizes: Integers
     firsts: Integers
     occurrences: Mapping[str, Occurrences] = field(default_factory=dict)
     people: Integers | None = None
+    suppressed: int | None = None
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -130,7 +142,19 @@ def _planned(crew: Crew, dataset: Dataset, columns: Sequence[str], values: Seque
     distinct = {name: one.values() for name, one in zip(values, gathered, strict=True)}
     records = len(dataset)
     buckets = 1 if records <= _ONE_BUCKET else max(crew.workers, -(-records // _BUCKET_ROWS))
-    return Plan(keys, distinct, buckets)
+    return Plan(keys, distinct, buckets, _suppressed(keys))
+
+
+def _suppressed(keys: Sequence[KeyColumn]) -> tuple[int, ...] | None:
+    """The words of the tuple in which every cell is suppressed, if it can occur."""
+    cells = {}
+    for key in keys:
+        if key.values is None or not is_text(key.values.type):
+            return None
+        cells[key.name] = pa.array([SUPPRESSED], key.values.type)
+        if not pc.is_in(cells[key.name], value_set=key.values)[0].as_py():
+            return None
+    return tuple(int(word[0]) for word in words(pa.table(cells), keys)) if cells else None
 
 
 def _survey(named: tuple[tuple[str, ...], tuple[str, ...]], part: Partition) -> list[ColumnPart]:
@@ -153,7 +177,10 @@ def _whole(buckets: list[Bucket], plan: Plan, *, with_people: bool) -> ClassTabl
     sizes = np.concatenate([nothing, *(one.sizes for one in buckets)])[order]
     people = [one.people for one in buckets if one.people is not None]
     counted = np.concatenate([nothing, *people])[order] if with_people else None
-    return ClassTables(sizes, firsts[order], occurrences, counted)
+    marked = buckets[0].suppressed if buckets else None
+    firsts = firsts[order]
+    suppressed = None if marked is None else int(np.searchsorted(firsts, marked))
+    return ClassTables(sizes, firsts, occurrences, counted, suppressed)
 
 
 def _occurrences(

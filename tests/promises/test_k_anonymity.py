@@ -52,6 +52,17 @@ def test_the_reason_names_classes_and_sizes_and_the_private_part_their_tuples(da
     assert "Secretville" not in public
 
 
+def test_rows_that_are_all_suppressed_are_counted_and_named(dataset):
+    table = {"x": ["a", "a", "*"], "y": ["b", "b", "*"]}
+    verdict = KAnonymity(k=2).verify(Evidence(dataset(table)))
+    assert verdict.measured["suppressed"] == 1
+    assert "class 2 is of the rows whose quasi-identifiers are all suppressed" in verdict.reason
+    assert not verdict.kept
+    enough = {"x": ["a", "a", "*", "*"], "y": ["b", "b", "*", "*"]}
+    verdict = KAnonymity(k=2).verify(Evidence(dataset(enough)))
+    assert (verdict.kept, verdict.measured["suppressed"], verdict.reason) == (True, 2, "")
+
+
 def test_a_long_list_of_failing_classes_is_cut(dataset):
     verdict = KAnonymity(k=2).verify(Evidence(dataset({"x": list(range(500))})))
     assert verdict.reason.endswith("class 5 (1 record), …")

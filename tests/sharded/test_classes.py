@@ -148,6 +148,18 @@ def test_many_wide_columns_take_several_words():
     assert found.sizes.tolist() == whole.sizes.tolist()
 
 
+@pytest.mark.parametrize("pieces", [1, 2, 5])
+def test_the_class_of_fully_suppressed_rows_is_known(pieces):
+    table = {"x": ["a", "*", "*", "*", "a"], "y": ["b", "b", "*", "*", "*"]}
+    found = class_tables(PicklingCrew(), dataset(table, pieces), ["x", "y"])
+    assert found.suppressed == 2
+    assert found.sizes[2] == 2
+    assert class_tables(SerialCrew(), dataset(table, pieces), ["x"]).suppressed == 1
+    other = {"x": ["*", "a"], "y": ["b", "*"], "n": [1, 2]}
+    for columns in (["x", "y"], ["x", "n"], []):
+        assert class_tables(SerialCrew(), dataset(other, pieces), columns).suppressed is None
+
+
 def test_a_table_without_records_has_no_classes():
     empty = Dataset(dataset({"x": [1], "s": ["u"]}).schema, ())
     found = class_tables(SerialCrew(), empty, ["x"], ["s"], np.zeros(0, np.int64))
