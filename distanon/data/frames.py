@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
+from distanon.data.classes import is_text
 from distanon.errors import InputError
 
 if TYPE_CHECKING:
@@ -94,6 +96,8 @@ def _restored(column: pa.ChunkedArray, dtype: Any) -> Any:
     import pandas as pd
 
     is_whole = pa.types.is_integer(column.type)
+    if is_text(column.type) and not _holds_text(dtype):
+        dtype = np.dtype(object)  # generalized: ranges are text
     if isinstance(dtype, pd.CategoricalDtype):
         return _categorical(column, dtype)
     if isinstance(dtype, pd.ArrowDtype):
@@ -110,6 +114,15 @@ def _restored(column: pa.ChunkedArray, dtype: Any) -> Any:
     return values.astype(dtype)
 
 
+def _holds_text(dtype: Any) -> bool:
+    """Whether a pandas type can hold any text; categories are those of the original."""
+    import pandas as pd
+
+    if isinstance(dtype, pd.CategoricalDtype):
+        return pd.api.types.is_object_dtype(dtype.categories) or _holds_text(dtype.categories.dtype)
+    return bool(pd.api.types.is_object_dtype(dtype) or pd.api.types.is_string_dtype(dtype))
+
+
 def _categorical(column: pa.ChunkedArray, dtype: pd.CategoricalDtype) -> Any:
     """Categories in use alone: the others would tell what the original held."""
     import pandas as pd
@@ -118,4 +131,6 @@ def _categorical(column: pa.ChunkedArray, dtype: pd.CategoricalDtype) -> Any:
     values = plain.to_pandas()
     used = set(values.dropna())
     categories = [category for category in dtype.categories if category in used]
+    if len(categories) < len(used):  # sets of categories, as text
+        return values
     return pd.Series(pd.Categorical(values, categories=categories, ordered=dtype.ordered))

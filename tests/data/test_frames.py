@@ -79,3 +79,15 @@ def test_what_cannot_be_read_is_refused_without_quoting_values(data, message):
         read_frame(data)
     assert "987654321" not in str(refused.value)
     assert refused.value.__cause__ is None
+
+
+@pytest.mark.parametrize("name", ["int", "float", "bool", "day", "nullable", "flag", "codes"])
+def test_generalized_cells_come_back_as_text(name):
+    cells = ["[1, 2]", None, "{x, y}"]
+    back = write_frame(pa.table({name: pa.array(cells)}), FRAME)
+    assert [None if pd.isna(cell) else cell for cell in back[name]] == cells
+
+
+def test_sets_of_categories_are_no_categories_of_the_original():
+    back = write_frame(pa.table({"category": ["{x, y}", "z", "{x, y}"]}), FRAME)
+    assert back["category"].tolist() == ["{x, y}", "z", "{x, y}"]
