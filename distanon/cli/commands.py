@@ -104,6 +104,14 @@ def run(
         bool, typer.Option("--overwrite", help="Replace a release that is already there.")
     ] = False,
     run_id: RunId = None,
+    hold: Annotated[
+        bool,
+        typer.Option(
+            "--hold",
+            help="Verify and measure, publish nothing: `distanon publish` does, once you have "
+            "read the report.",
+        ),
+    ] = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -119,8 +127,10 @@ def run(
     from distanon.runtime.progress import shown
 
     with shown(quiet=quiet) as progress:
-        finished = job.run_job(job_spec, run_id=run_id, overwrite=overwrite, progress=progress)
-    print_run(finished, as_json=as_json, in_all=_seconds_in_all())
+        finished = job.run_job(
+            job_spec, run_id=run_id, overwrite=overwrite, progress=progress, hold=hold
+        )
+    print_run(finished, as_json=as_json, in_all=seconds_in_all())
 
 
 @app.command()
@@ -147,13 +157,13 @@ def resume(
     elif settings:
         raise SpecError("--set belongs to a spec; a run is resumed with the settings it has")
     else:
-        target = _private_prefix(run)
+        target = private_prefix(run)
     from distanon import job
     from distanon.runtime.progress import shown
 
     with shown(quiet=quiet) as progress:
         finished = job.resume(target, run_id=run_id, address=address, progress=progress)
-    print_run(finished, as_json=as_json, in_all=_seconds_in_all())
+    print_run(finished, as_json=as_json, in_all=seconds_in_all())
 
 
 @app.command()
@@ -303,7 +313,7 @@ def audit(
 
     asked = parse_promises(promises or ())
     job_spec = _load(spec, None) if spec is not None else None
-    prefix = None if private is None else _private_prefix(private)
+    prefix = None if private is None else private_prefix(private)
     from distanon import job
     from distanon.runtime.progress import shown
 
@@ -338,7 +348,7 @@ def report(
 
     Example: distanon report private/forest-fires/forest-fires-0123456789ab
     """
-    prefix = _private_prefix(run)
+    prefix = private_prefix(run)
     from distanon import job
 
     print(job.rewrite_report(prefix))
@@ -355,7 +365,7 @@ def clean(
 
     Example: distanon clean s3://bucket/private/forest-fires/
     """
-    prefix = _private_prefix(private)
+    prefix = private_prefix(private)
     from distanon import job
 
     removed = job.clean(prefix)
@@ -365,7 +375,8 @@ def clean(
         print("nothing to remove")
 
 
-def _seconds_in_all() -> float:
+def seconds_in_all() -> float:
+    """Since the command began, what it loads counted."""
     from distanon.cli import STARTED
 
     return time.monotonic() - STARTED
@@ -397,7 +408,7 @@ def _is_spec(text: str) -> bool:
     return text.endswith((".yaml", ".yml", ".json"))
 
 
-def _private_prefix(run: str) -> str:
+def private_prefix(run: str) -> str:
     """The private prefix of a run that is named by its prefix, or by the id of a local run.
 
     Raises:

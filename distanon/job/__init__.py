@@ -3,6 +3,7 @@
 from distanon.job.description import Description, describe
 from distanon.job.finished import Findings, audit
 from distanon.job.outside import clean, rewrite_report, validate
+from distanon.job.publication import publish
 from distanon.job.run import RunResult, resume, run_job
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "audit",
     "clean",
     "describe",
+    "publish",
     "resume",
     "rewrite_report",
     "run_job",

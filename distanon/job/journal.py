@@ -28,6 +28,8 @@ REPORT = "report.html"
 
 REFUSED = "refused"
 """Status of a run whose release broke a promise."""
+HELD = "held"
+"""Status of a run whose release was verified and waits to be published."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,8 @@ class Journal:
         """Deletes what an earlier run with this prefix left, its checkpoint too."""
         for name in (RUN, AUDIT, METRICS, REPORT):
             self.store.delete(name)
-        self.store.delete_all("checkpoint")
+        for folder in ("checkpoint", "held"):
+            self.store.delete_all(folder)
 
     def write_spec(self, text: str) -> None:
         """Keeps the spec; it may hold the seed."""

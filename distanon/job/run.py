@@ -15,13 +15,14 @@ from distanon.data.evidence import Evidence
 from distanon.data.graph import GraphDataset
 from distanon.data.measurement import Measurement
 from distanon.data.ports import Progress, Silent
+from distanon.data.release import Release
 from distanon.data.streams import Streams
 from distanon.errors import OutputExistsError, PromiseBrokenError, ResumeError
 from distanon.job.comparison import check_all, measure_all
 from distanon.job.facts import public_document, release_facts, versions
 from distanon.job.graphs import make, published_form, staged_evidence
 from distanon.job.inputs import Inputs, open_inputs
-from distanon.job.journal import AUDIT, REFUSED, REPORT, Journal, by_prefix_alone, refused_run
+from distanon.job.journal import AUDIT, HELD, REFUSED, REPORT, Journal, by_prefix_alone, refused_run
 from distanon.job.logbook import Logbook
 from distanon.methods.base import BLOCK, Context
 from distanon.promises.base import Verdict
@@ -29,6 +30,7 @@ from distanon.promises.wording import refusal
 from distanon.runtime import crew as open_crew
 from distanon.runtime.crew import Crew, SerialCrew
 from distanon.spec import JobSpec, parse
+from distanon.storage.fitted import forget_fitted, write_fitted
 from distanon.storage.publishing import Attempt, check_output
 from distanon.storage.scratch import StoreScratch
 from distanon.storage.store import StorageSettings, Store
@@ -48,7 +50,8 @@ class RunResult:
         measurements: figures of the release.
         compared: figures of the methods that were measured beside it, by label.
         report: the private report.
-        seconds: from the start to `_SUCCESS`.
+        seconds: from the start to `_SUCCESS`, or to the end of a run that holds its release.
+        held: whether the release waits in the private prefix for `publish`.
     """
 
     run_id: str
@@ -59,6 +62,7 @@ class RunResult:
     compared: Mapping[str, Sequence[Measurement]]
     report: str
     seconds: float
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ class _Order:
     overwrite: bool
     serial: bool
     is_resumed: bool = False
+    hold: bool = False
 
     def __repr__(self) -> str:
         """Without the seed, which must never reach a log."""
@@ -96,6 +101,7 @@ def run_job(
     overwrite: bool = False,
     progress: Progress | None = None,
     serial: bool = False,
+    hold: bool = False,
 ) -> RunResult:
     """Runs a job from its beginning.
 
@@ -105,12 +111,14 @@ def run_job(
         overwrite: replace a release that is already there.
         progress: where to say how far it is; None: nowhere.
         serial: work in this process, without Ray; the release has the same bytes.
+        hold: verify and measure the release and keep it in the private prefix, for
+            `job.publish`; the output is not touched.
 
     Raises:
         DistanonError: its class says why the run could not be done.
     """
     spec.require_single_run()
-    order = _Order(spec, run_id or spec.run_id, spec.resolve_seed(), overwrite, serial)
+    order = _Order(spec, run_id or spec.run_id, spec.resolve_seed(), overwrite, serial, hold=hold)
     return _run(order, progress)
 
 
@@ -150,11 +158,19 @@ def resume(
         )
     if address is not None:
         spec = parse(spec.to_yaml(), [f"runtime.address={json.dumps(address)}"])
-    if known["status"] == "done":
-        return _result(journal)
+    if known["status"] in ("done", HELD):
+        return result_of(journal)
     if known["status"] == REFUSED:
         raise refused_run(private)
-    order = _Order(spec, known["run_id"], known["seed"], known["overwrite"], serial, True)
+    order = _Order(
+        spec,
+        known["run_id"],
+        known["seed"],
+        known["overwrite"],
+        serial,
+        is_resumed=True,
+        hold=known["hold"],
+    )
     return _run(order, progress)
 
 
@@ -164,7 +180,8 @@ def _run(order: _Order, progress: Progress | None) -> RunResult:
     published = Attempt.resume(spec.output, private, spec.storage) if order.is_resumed else None
     if published is None:
         with _named_if_unfinished(order, private):
-            check_output(spec.output, private, spec.storage, overwrite=order.overwrite)
+            may_be_there = order.overwrite or order.hold
+            check_output(spec.output, private, spec.storage, overwrite=may_be_there)
     streams = Streams(order.seed)
     inputs = open_inputs(spec, streams)
     check_all(spec, inputs.dataset)
@@ -178,11 +195,20 @@ def _run(order: _Order, progress: Progress | None) -> RunResult:
             _begin(begun)
         with _crew(order, logbook) as crew:
             context = _context(begun, crew)
-            evidence = _publish(begun, attempt, context) if published is None else None
-            _mark_published(begun)
+            evidence: Evidence | None = None
+            document: dict[str, Any] = {}
+            if published is None:
+                evidence, document = _verified(begun, attempt, context)
+            if not order.hold:
+                if published is None:
+                    attempt.publish(document, overwrite=order.overwrite)
+                _mark_published(begun)
             _measure(begun, attempt, context, evidence)
-        _finish(begun, attempt)
-    return _result(journal)
+        if order.hold:
+            _hold(begun, attempt, document)
+        else:
+            _finish(begun, attempt)
+    return result_of(journal)
 
 
 @contextlib.contextmanager
@@ -210,6 +236,7 @@ def _begin(begun: _Begun) -> None:
     """A run from its beginning forgets what an earlier one with this prefix left."""
     order, spec, journal = begun.order, begun.order.spec, begun.journal
     journal.forget()
+    forget_fitted(journal.store)
     journal.write_spec(spec.to_yaml())
     journal.update_run(
         run_id=order.run_id,
@@ -217,20 +244,25 @@ def _begin(begun: _Begun) -> None:
         status="begun",
         seed=order.seed,
         overwrite=order.overwrite,
+        hold=order.hold,
         output=spec.output,
         spec=spec.private_dict(),
         versions=versions(),
     )
 
 
-def _publish(begun: _Begun, attempt: Attempt, context: Context) -> Evidence:
-    """Makes the release, stages it, reads it back, checks every promise, publishes."""
+def _verified(begun: _Begun, attempt: Attempt, context: Context) -> tuple[Evidence, dict[str, Any]]:
+    """Makes the release, stages it, reads it back, checks every promise.
+
+    Returns:
+        The staged files beside the originals; and release.json.
+    """
     spec, dataset = begun.order.spec, begun.inputs.dataset
     promises, removed = spec.effective_promises()
     release = make(spec.method, dataset, promises, context)
-    context.progress.start("verify and publish", 1)
+    context.progress.start("verify", 1)
     manifest = attempt.stage(published_form(release, dataset, begun.streams), spec.output_format)
-    evidence = _evidence(begun, attempt)
+    evidence = evidence_of(begun.inputs, spec, attempt)
     verdicts = auditing.verify(promises, evidence, context.crew)
     begun.journal.write_audit(verdicts, removed)
     begun.journal.update_run(release=release_facts(spec, release, dataset.schema, manifest.records))
@@ -243,10 +275,10 @@ def _publish(begun: _Begun, attempt: Attempt, context: Context) -> Evidence:
             f"nothing was published: the release, read back from its files, breaks\n{told}\n"
             f"{details} has the details (private)"
         )
-    document = public_document(spec, release, manifest, verdicts)
-    attempt.publish(document, overwrite=begun.order.overwrite)
+    if isinstance(release, Release):
+        write_fitted(begun.journal.store, release.fitted)
     context.progress.advance()
-    return evidence
+    return evidence, public_document(spec, release, manifest, verdicts)
 
 
 def _mark_published(begun: _Begun) -> None:
@@ -259,13 +291,22 @@ def _mark_published(begun: _Begun) -> None:
 def _measure(begun: _Begun, attempt: Attempt, context: Context, evidence: Evidence | None) -> None:
     """Attacks and utility of the release, then of what it is compared with."""
     if attempt.has_sources:
-        evidence = evidence or _evidence(begun, attempt)
+        evidence = evidence or evidence_of(begun.inputs, begun.order.spec, attempt)
         measure_all(begun.order.spec, begun.inputs.dataset, evidence, context, begun.journal)
     losses = context.crew.losses
     begun.logbook.end()
     begun.journal.update_run(
         seconds=begun.logbook.seconds, survived=asdict(losses), notes=begun.logbook.notes
     )
+
+
+def _hold(begun: _Begun, attempt: Attempt, document: Mapping[str, Any]) -> None:
+    """Keeps what is staged, until somebody publishes it."""
+    attempt.hold(document)
+    begun.journal.write_report()
+    attempt.cleanup()
+    spent = round(time.monotonic() - begun.started, 3)
+    begun.journal.update_run(status=HELD, seconds_to_success=spent)
 
 
 def _finish(begun: _Begun, attempt: Attempt) -> None:
@@ -278,11 +319,10 @@ def _finish(begun: _Begun, attempt: Attempt) -> None:
     begun.journal.update_run(status="done")
 
 
-def _evidence(begun: _Begun, attempt: Attempt) -> Evidence:
+def evidence_of(inputs: Inputs, spec: JobSpec, attempt: Attempt) -> Evidence:
     """The staged files, read back, beside the originals."""
-    inputs, method = begun.inputs, begun.order.spec.method
     if isinstance(inputs.dataset, GraphDataset):
-        return staged_evidence(attempt, inputs.dataset, method)
+        return staged_evidence(attempt, inputs.dataset, spec.method)
     staged, sources = attempt.read_back(inputs.dataset.schema)
     return Evidence(staged, inputs.dataset, sources, inputs.control, population=inputs.population)
 
@@ -314,7 +354,7 @@ def _context(begun: _Begun, crew: Crew) -> Context:
     return Context(crew, scratch, begun.streams, begun.logbook, blocks, every)
 
 
-def _result(journal: Journal) -> RunResult:
+def result_of(journal: Journal) -> RunResult:
     """What the private files say of a finished run."""
     run = journal.read_run()
     subjects = journal.read_metrics()
@@ -328,6 +368,7 @@ def _result(journal: Journal) -> RunResult:
         compared={one.label: rows for one, rows in zip(subjects[1:], figures[1:], strict=True)},
         report=journal.store.place(REPORT),
         seconds=run["seconds_to_success"],
+        held=run["status"] == HELD,
     )
 
 

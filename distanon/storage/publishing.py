@@ -24,7 +24,7 @@ from distanon.data.graph_release import PublishedGraph
 from distanon.data.release import Release
 from distanon.data.schema import Schema
 from distanon.data.table import Dataset
-from distanon.errors import DistanonError, OutputExistsError
+from distanon.errors import DistanonError, OutputExistsError, ResumeError
 from distanon.storage import claims, graph_staging, leftovers, staging
 from distanon.storage.formats import OutputFormat
 from distanon.storage.graph_staging import GraphManifest, StagedGraph
@@ -36,6 +36,8 @@ from distanon.storage.staging import Manifest
 from distanon.storage.store import StorageSettings, Store
 
 _PUBLISHED = "published.json"
+HELD = "held"
+"""Where a release waits that was verified and not published, below the private prefix."""
 
 
 class Attempt:
@@ -150,6 +152,34 @@ class Attempt:
             raise TypeError(message)
         return graph_staging.read_back(self._folder, manifest, schema)
 
+    def hold(self, document: Mapping[str, Any]) -> None:
+        """Keeps the staged files below the private prefix, for `take_held`; publishes nothing.
+
+        Args:
+            document: release.json, as for `publish`.
+        """
+        held = self.private.child(HELD)
+        held.delete_all()
+        for entry in self._folder.list():
+            if entry.name != RECORD:
+                self._folder.copy_to(entry.name, held, entry.name)
+        held.write(claims.DOCUMENT, _document(document))
+
+    def take_held(self) -> dict[str, Any]:
+        """Takes up what another attempt has held back, in place of staging.
+
+        Returns:
+            Its release.json.
+
+        Raises:
+            ResumeError: nothing is held.
+        """
+        held = self.private.child(HELD)
+        if not held.exists(claims.DOCUMENT):
+            raise ResumeError(f"{self.private.url}: no release is held here")
+        self._folder, self._manifest = held, graph_staging.staged_manifest(held)
+        return dict(json.loads(held.read(claims.DOCUMENT)))
+
     def publish(self, document: Mapping[str, Any], *, overwrite: bool = False) -> None:
         """Copies the staged files to the output; valid from the moment `_SUCCESS` is there.
 
@@ -174,8 +204,7 @@ class Attempt:
             self._check_claim()
             self._folder.copy_to(file.path, self.output, file.path)
             staging.check_file(self.output, file)
-        content = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        self.output.write(claims.DOCUMENT, content.encode())
+        self.output.write(claims.DOCUMENT, _document(document))
         self._check_claim()
         if not self.output.write(claims.SUCCESS, claims.mark_content(self.nonce), create=True):
             raise claims.claimed(self.output)
@@ -191,6 +220,10 @@ class Attempt:
         for entry in self._folder.list("sources"):
             name = entry.name.removeprefix("sources/")
             self._folder.copy_to(entry.name, self.private.child("mapping"), name)
+
+    def drop_held(self) -> None:
+        """Deletes what was held, once it is published."""
+        self.private.delete_all(HELD)
 
     def cleanup(self) -> None:
         """Deletes staging and checkpoint, which hold what nobody needs after `_SUCCESS`."""
@@ -274,6 +307,11 @@ def check_output(
             claims.probe(place, secrets.token_hex(16))
         else:
             claims.look(place)
+
+
+def _document(document: Mapping[str, Any]) -> bytes:
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.encode()
 
 
 def _stores(output: str, private: str, settings: StorageSettings | None) -> tuple[Store, Store]:

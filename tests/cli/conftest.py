@@ -23,6 +23,7 @@ class Finished:
     verdicts: list = field(default_factory=list)
     measurements: list = field(default_factory=list)
     compared: dict = field(default_factory=dict)
+    held: bool = False
 
 
 def verdict(*, kept=True):
