@@ -20,7 +20,6 @@ from distanon.attacks import (
     similarity,
     structural,
 )
-from distanon.data.classes import equivalence_classes
 from distanon.data.evidence import Evidence
 from distanon.data.graph_evidence import GraphEvidence
 from distanon.data.measurement import Measurement
@@ -34,10 +33,12 @@ from distanon.promises.k_anonymity import KAnonymity
 from distanon.promises.l_diversity import LDiversity
 from distanon.promises.reached import reached
 from distanon.promises.t_closeness import TCloseness
+from distanon.promises.tables import tables_over
 from distanon.runtime.crew import Crew
 from distanon.utility import (
     class_sizes,
     classification,
+    cluster_loss,
     clustering,
     generalization_loss,
     information_loss,
@@ -130,13 +131,13 @@ def _steps(
 ) -> dict[str, Callable[[], list[Measurement]]]:
     """What is measured, in the order of the report, cheapest certainty first."""
     inference: dict[str, Callable[[], list[Measurement]]] = {
-        "classes": lambda: _classes(evidence),
+        "classes": lambda: _classes(evidence, crew),
         "similarity": lambda: similarity.measure(evidence, streams=streams),
     }
     if isinstance(evidence, GraphEvidence):
         return inference | _graph_steps(evidence, thoroughness, crew, streams, blocks)
     if isinstance(evidence, SupernodeEvidence):
-        return inference
+        return inference | {"topology": lambda: cluster_loss.supernode_losses(evidence)}
     return inference | _table_steps(evidence, thoroughness, crew, streams, blocks)
 
 
@@ -250,16 +251,21 @@ def _on_control(
     }
 
 
-def _classes(evidence: Evidence) -> list[Measurement]:
+def _classes(evidence: Evidence, crew: Crew) -> list[Measurement]:
     """The k, and the l and t of each sensitive attribute, that the release has, asked or not."""
     rows = len(evidence.release)
     if not rows:
         return []
-    smallest = KAnonymity(k=2).verify(evidence).measured["k"]
+    groups = KAnonymity(k=2).verify_with(crew, evidence).measured
     result = [
-        Measurement("classes.k", float(smallest), goal="higher", unit="1", n=rows),
-        *_unique_rows(evidence),
+        Measurement("classes.k", float(groups["k"]), goal="higher", unit="1", n=rows),
+        *_unique_rows(evidence, crew),
     ]
+    if groups.get("copies_suspected"):
+        result.append(Measurement("classes.copies_suspected", 1.0, goal="lower", unit="1", n=rows))
+    if "suppressed" in groups:
+        share = groups["suppressed"] / rows
+        result.append(Measurement("classes.suppressed_rows", share, goal="lower", n=rows))
     names = [attribute.name for attribute in evidence.release.schema.sensitive]
     asked: list[tuple[str, str, Literal["lower", "higher"], Promise]] = [
         ("l_distinct", "l", "higher", LDiversity(l=2)),
@@ -267,7 +273,7 @@ def _classes(evidence: Evidence) -> list[Measurement]:
         ("t", "t", "lower", TCloseness(t=1.0)),
     ]
     for label, figure, goal, promise in asked if names else []:
-        measured = promise.verify(evidence).measured
+        measured = promise.verify_with(crew, evidence).measured
         columns = measured.get("columns", {names[0]: measured})
         for name in names:
             value = columns[name][figure]
@@ -278,16 +284,16 @@ def _classes(evidence: Evidence) -> list[Measurement]:
     return result
 
 
-def _unique_rows(evidence: Evidence) -> list[Measurement]:
+def _unique_rows(evidence: Evidence, crew: Crew) -> list[Measurement]:
     """Shares of rows that no other row equals, in what an intruder may know and in what is kept."""
     rows = len(evidence.release)
     kept = [column.name for column in evidence.release.schema.with_role(Role.INSENSITIVE)]
-    known = {"classes.unique_rows": evidence.classes}
+    known = {"classes.unique_rows": evidence.quasi_identifiers}
     if kept:
-        columns = [*evidence.quasi_identifiers, *kept]
-        classes = equivalence_classes(evidence.release_table, columns)
-        known["classes.unique_rows_with_kept"] = classes
-    return [
-        Measurement(name, int((classes.sizes == 1).sum()) / rows, goal="lower", n=rows)
-        for name, classes in known.items()
-    ]
+        known["classes.unique_rows_with_kept"] = (*evidence.quasi_identifiers, *kept)
+    result = []
+    for name, columns in known.items():
+        sizes = tables_over(crew, evidence, columns).sizes
+        share = int((sizes == 1).sum()) / rows
+        result.append(Measurement(name, share, goal="lower", n=rows))
+    return result

@@ -112,6 +112,19 @@ def test_without_sensitive_columns_there_is_k_alone(table):
     assert found["classes.k"].value == 1
 
 
+def test_what_looks_like_copies_and_what_is_suppressed_is_told():
+    table = pa.table({"age": ["30", "30", "*", "*"], "job": ["a", "a", "b", "b"]})
+    schema = Schema(
+        (
+            Attribute("age", Role.QUASI_IDENTIFIER, AttributeType.NOMINAL, pa.string()),
+            Attribute("job", Role.SENSITIVE, AttributeType.NOMINAL, pa.string()),
+        )
+    )
+    found = measured(Evidence(Dataset(schema, (MemoryPartition(table),))))
+    assert found["classes.copies_suspected"].value == 1
+    assert found["classes.suppressed_rows"].value == 0.5
+
+
 def test_kept_columns_count_for_what_makes_a_row_unique():
     table = pa.table({"age": [30, 30, 30, 40], "note": ["a", "b", "b", "c"]})
     schema = Schema(

@@ -8,6 +8,9 @@ PHRASES = {
     "classes.k": "rows in the smallest group that is equal in all quasi-identifiers (k)",
     "classes.unique_rows": "rows that no other equals in the quasi-identifiers",
     "classes.unique_rows_with_kept": "rows that no other equals, kept columns counted too",
+    "classes.copies_suspected": "1: every group repeats one row in all columns, perhaps copies of "
+    "one person's",
+    "classes.suppressed_rows": "rows whose quasi-identifiers are all suppressed",
     "classes.l_distinct": "different values in every such group, at the least (l)",
     "classes.l_entropy": "values in every such group by entropy, at the least (l)",
     "classes.t": "farthest that a group's values lie from those of the whole table (t)",
