@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from distanon.data.ports import Progress
     from distanon.job import RunResult, audit
+    from distanon.methods.baselines.mondrian import Mondrian
     from distanon.methods.baselines.nends import NeNDS
     from distanon.methods.baselines.noise import Noise
     from distanon.methods.baselines.rbt import RBT
@@ -29,13 +30,25 @@ if TYPE_CHECKING:
 
     __version__: str
 
-__all__ = ["DPTPE", "KFCFA", "KMFCGWO", "RBT", "JobSpec", "NeNDS", "Noise", "audit", "run"]
+__all__ = [
+    "DPTPE",
+    "KFCFA",
+    "KMFCGWO",
+    "RBT",
+    "JobSpec",
+    "Mondrian",
+    "NeNDS",
+    "Noise",
+    "audit",
+    "run",
+]
 
 _PLACES = {
     "DPTPE": "distanon.methods.dptpe",
     "JobSpec": "distanon.spec",
     "KFCFA": "distanon.methods.kmfc_gwo.method",
     "KMFCGWO": "distanon.methods.kmfc_gwo.method",
+    "Mondrian": "distanon.methods.baselines.mondrian",
     "NeNDS": "distanon.methods.baselines.nends",
     "Noise": "distanon.methods.baselines.noise",
     "RBT": "distanon.methods.baselines.rbt",

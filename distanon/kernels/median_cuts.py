@@ -23,6 +23,8 @@ class Axes(NamedTuple):
         starts: int64 (q,): where the values of attribute j start in `values`.
         values: float64: the distinct values, ascending, attribute by attribute.
         widths: float64 (q,): what extents are divided by; 0: the attribute has no extent.
+        is_set: bool (q,): wide by how many different values a group has, less one, whatever lies
+            between them; missing is one of them.
         heights: int64 (q,): of its hierarchy; 0: it has none, and is cut at the median.
         levels: int64 (q,): where the spans of attribute j start in `firsts` and `lasts`: height
             by height from 0 to `heights[j]`, m_j codes each.
@@ -34,6 +36,7 @@ class Axes(NamedTuple):
     starts: Integers
     values: Floats
     widths: Floats
+    is_set: NDArray[np.bool_]
     heights: Integers
     levels: Integers
     firsts: Codes
@@ -75,6 +78,7 @@ def propose(
     last_codes = np.zeros(many, np.int64)
     middles = np.zeros(many, np.int64)
     bins = np.zeros(int(axes.counts.max()) + 2 if q else 1, np.int64)
+    marks = np.zeros(int((axes.counts + 1).sum()), np.bool_)
     seen = np.full(int(people.max()) + 1 if len(people) else 0, -1, np.int64)
     extents = np.empty(q)
     lows, highs = np.empty(q, np.int64), np.empty(q, np.int64)
@@ -84,7 +88,7 @@ def propose(
         start, stop = starts[i], stops[i]
         if stop - start < 2 * minimum:
             continue
-        _measure(axes, codes, start, stop, lows, highs, extents)
+        _measure(axes, codes, start, stop, lows, highs, extents, marks)
         skip = skips[i]
         while q > 0 and attributes[i] < 0:
             j = int(np.argmax(extents))
@@ -115,13 +119,14 @@ def _measure(
     lows: Integers,
     highs: Integers,
     extents: Floats,
+    marks: NDArray[np.bool_],
 ) -> None:
     """Lowest and highest present code of each attribute, and how wide the group is in it.
 
-    A group that mixes missing with values is as wide as can be: 1.
+    A group that mixes missing with numbers is as wide as can be: 1.
     """
     q = codes.shape[1]
-    tops = np.empty(q, np.int64)
+    tops, kinds = np.empty(q, np.int64), np.zeros(q, np.int64)
     for j in range(q):
         lows[j], highs[j], tops[j] = axes.counts[j], -1, -1
     for row in range(start, stop):
@@ -131,23 +136,34 @@ def _measure(
             tops[j] = max(tops[j], code)
             if code < axes.counts[j]:
                 highs[j] = max(highs[j], code)
+            if axes.is_set[j] and not marks[axes.starts[j] + j + code]:
+                marks[axes.starts[j] + j + code] = True
+                kinds[j] += 1
     for j in range(q):
-        many = axes.counts[j]
-        extents[j] = 0.0
-        if lows[j] == tops[j]:
-            continue
-        if tops[j] == many:
-            extents[j] = 1.0
-        elif axes.widths[j] > 0:
-            first, last = lows[j], highs[j]
-            if axes.heights[j] > 0:
-                level = axes.levels[j] + _height(axes, j, first, last) * many
-                first, last = (
-                    np.int64(axes.firsts[level + first]),
-                    np.int64(axes.lasts[level + first]),
-                )
-            base = axes.starts[j]
-            extents[j] = (axes.values[base + last] - axes.values[base + first]) / axes.widths[j]
+        if axes.is_set[j]:
+            for row in range(start, stop):
+                marks[axes.starts[j] + j + codes[row, j]] = False
+        extents[j] = _extent(axes, j, lows[j], highs[j], tops[j], kinds[j])
+
+
+@njit(cache=True, nogil=True)
+def _extent(axes: Axes, j: int, low: int, high: int, top: int, kinds: int) -> float:
+    """How wide a group is in attribute j."""
+    many, width = axes.counts[j], axes.widths[j]
+    if low == top:
+        return 0.0
+    if axes.is_set[j]:
+        return float((kinds - 1) / width) if width > 0 else 0.0
+    if top == many:
+        return 1.0
+    if not width > 0:
+        return 0.0
+    first, last = np.int64(low), np.int64(high)
+    if axes.heights[j] > 0:
+        level = axes.levels[j] + _height(axes, j, low, high) * many
+        first, last = np.int64(axes.firsts[level + low]), np.int64(axes.lasts[level + low])
+    base = axes.starts[j]
+    return float((axes.values[base + last] - axes.values[base + first]) / width)
 
 
 @njit(cache=True, nogil=True)

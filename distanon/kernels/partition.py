@@ -155,6 +155,7 @@ def partition(
     limits: Sequence[Limit] = (),
     subjects: Integers | None = None,
     trees: Sequence[Tree | None] | None = None,
+    sets: Booleans | None = None,
 ) -> Partitioning:
     """Cuts records into groups of at least `minimum`, the widest attribute at its median first.
 
@@ -172,12 +173,13 @@ def partition(
         subjects: int64, shape (n,): a number for the person behind each record.
         trees: hierarchy of each attribute whose values are places 0 … m − 1 of categories:
             cut between children of the lowest common ancestor alone.
+        sets: bool, shape (q,): attributes that are as wide as a group's values are many.
 
     Source: LeFevre, DeWitt & Ramakrishnan, ICDE 2006, section 3 (strict multidimensional
         partitioning).
     Deviation: cuts never part equal values, as in the relaxed variant of the source.
     """
-    axes, codes = dictionary(values, widths, trees)
+    axes, codes = dictionary(values, widths, trees, sets)
     n = len(codes)
     rows = rows_of(codes, subjects)
     starts, stops = np.zeros(1, np.int64), np.full(1, n, np.int64)
@@ -192,7 +194,10 @@ def partition(
 
 
 def dictionary(
-    values: Floats, widths: Floats, trees: Sequence[Tree | None] | None = None
+    values: Floats,
+    widths: Floats,
+    trees: Sequence[Tree | None] | None = None,
+    sets: Booleans | None = None,
 ) -> tuple[Axes, Codes]:
     """The distinct values of each attribute, and each record's numbers of them.
 
@@ -200,6 +205,7 @@ def dictionary(
         values: float64, shape (n, q); NaN is missing.
         widths: float64, shape (q,).
         trees: as in `partition`.
+        sets: likewise.
 
     Returns:
         The axes; int32, shape (n, q), row-major.
@@ -210,7 +216,7 @@ def dictionary(
     for j in range(q):
         distinct, codes[:, j] = numbered(values[:, j])
         found.append(distinct)
-    return axes_of(found, widths, trees or [None] * q), codes
+    return axes_of(found, widths, trees, sets), codes
 
 
 def numbered(column: Floats) -> tuple[Floats, Codes]:
@@ -236,17 +242,23 @@ def numbered(column: Floats) -> tuple[Floats, Codes]:
     return distinct, found
 
 
-def axes_of(distinct: Sequence[Floats], widths: Floats, trees: Sequence[Tree | None]) -> Axes:
+def axes_of(
+    distinct: Sequence[Floats],
+    widths: Floats,
+    trees: Sequence[Tree | None] | None = None,
+    sets: Booleans | None = None,
+) -> Axes:
     """How attributes with these distinct values are cut.
 
     Args:
         distinct: of each attribute, ascending.
         widths: float64, shape (q,).
         trees: as in `partition`.
+        sets: likewise.
     """
     counts = np.array([len(one) for one in distinct], np.int64)
     heights, levels, firsts, lasts, at = [], [], [], [], 0
-    for values, tree in zip(distinct, trees, strict=True):
+    for values, tree in zip(distinct, trees or [None] * len(distinct), strict=True):
         levels.append(at)
         heights.append(0 if tree is None or not len(values) else len(tree) - 1)
         if not heights[-1] or tree is None:
@@ -262,6 +274,7 @@ def axes_of(distinct: Sequence[Floats], widths: Floats, trees: Sequence[Tree | N
         np.cumsum(counts) - counts,
         np.concatenate([*distinct, np.zeros(0)]),
         np.asarray(widths, np.float64),
+        np.zeros(len(distinct), np.bool_) if sets is None else np.asarray(sets, np.bool_),
         np.array(heights, np.int64),
         np.array(levels, np.int64),
         np.concatenate([none, *firsts]),
@@ -299,7 +312,8 @@ def grow(
         largest: ranges of so many rows or fewer are left as they are.
     """
     nodes = _Nodes(starts, stops)
-    open_nodes, skips = np.arange(len(starts)), np.zeros(len(starts), np.int64)
+    open_nodes = np.flatnonzero(stops - starts > largest)
+    skips = np.zeros(len(open_nodes), np.int64)
     while len(open_nodes):
         low, high = nodes.starts[open_nodes], nodes.stops[open_nodes]
         attributes, borders, middles = propose(

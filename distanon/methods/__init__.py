@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from distanon.methods.base import Method
 from distanon.methods.baselines.degree_anonymization import DegreeAnonymization
+from distanon.methods.baselines.mondrian import Mondrian
 from distanon.methods.baselines.nends import NeNDS
 from distanon.methods.baselines.noise import Noise
 from distanon.methods.baselines.random_edits import RandomEdits
@@ -20,6 +21,7 @@ METHODS: MappingProxyType[str, type[Method]] = MappingProxyType(
         "rbt": RBT,
         "nends": NeNDS,
         "noise": Noise,
+        "mondrian": Mondrian,
         "kmfc_gwo": KMFCGWO,
         "kfcfa": KFCFA,
         "random_edits": RandomEdits,

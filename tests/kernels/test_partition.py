@@ -182,6 +182,16 @@ def test_categories_of_a_hierarchy_are_parted_between_its_branches() -> None:
     assert (len(plain), len(with_tree)) == (2, 1)
 
 
+def test_sets_are_as_wide_as_their_values_are_many() -> None:
+    # Two far categories against three near ones: the range would cut the first column.
+    values = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 1.0], [9.0, 1.0], [0.0, 2.0], [9.0, 2.0]])
+    widths = np.array([9.0, 9.0])
+    by_range = partition(values, widths, 2)
+    by_count = partition(values, widths, 2, sets=np.ones(2, np.bool_))
+    assert by_range.labels.tolist() == [0, 1, 0, 1, 0, 1]
+    assert by_count.labels.tolist() == [0, 0, 1, 2, 1, 2]
+
+
 def test_missing_values_are_parted_from_the_others_first() -> None:
     values = np.array([[1.0], [2.0], [3.0], [4.0], [np.nan], [np.nan]])
     assert partition(values, np.array([3.0]), 2).labels.tolist() == [0, 0, 1, 1, 2, 2]
@@ -206,7 +216,7 @@ def test_sparse_and_dense_codes_are_cut_alike() -> None:
     rng = np.random.default_rng(0)
     values = rng.integers(0, 400, (300, 2)).astype(float)
     wide = np.arange(3000.0)  # the same ranks among ten times as many possible values
-    axes = axes_of([wide, wide], np.full(2, 399.0), [None, None])
+    axes = axes_of([wide, wide], np.full(2, 399.0))
     rows = rows_of(values.astype(np.int32))
     growth = grow(axes, rows, np.zeros(1, np.int64), np.array([300]), 5)
     sparse = finished(axes, rows, growth).labels
