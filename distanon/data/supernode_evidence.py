@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from distanon.data.evidence import Evidence
-from distanon.data.graph import GraphColumns
+from distanon.data.graph import GraphColumns, GraphDataset
 from distanon.data.graph_evidence import CLUSTER
 from distanon.data.schema import Attribute, AttributeType, Role, Schema
 from distanon.data.table import Dataset, MemoryPartition
@@ -40,11 +40,21 @@ class SupernodeEvidence(Evidence):
         inner: int64, shape (c,): edges among the members of each supernode.
         ends: int64, shape (p, 2): supernodes that superedges join.
         between: int64, shape (p,): edges between these.
+        origin: the graph that they were made of; None: not known.
+        labels: int64: the supernode of each of its nodes, private.
     """
 
     inner: Integers
     ends: Integers
     between: Integers
+    origin: GraphDataset | None = None
+    labels: Integers | None = None
+
+    @property
+    def sizes(self) -> Integers:
+        """Members of each supernode, int64, shape (c,)."""
+        members = self.release_table.column(CLUSTER).to_numpy()
+        return np.bincount(members, minlength=len(self.inner)).astype(np.int64)
 
     @staticmethod
     def of(
@@ -54,6 +64,8 @@ class SupernodeEvidence(Evidence):
         schema: Schema,
         *,
         source: str = "the release",
+        origin: GraphDataset | None = None,
+        labels: Integers | None = None,
     ) -> SupernodeEvidence:
         """The evidence on supernodes that were read back.
 
@@ -63,6 +75,8 @@ class SupernodeEvidence(Evidence):
             columns: names of the id columns.
             schema: of the node attributes of the input.
             source: what the release is called in messages.
+            origin: the graph that they were made of, if it is known.
+            labels: int64, shape (its nodes,): the supernode of each node, likewise.
 
         Raises:
             InputError: the files contradict themselves.
@@ -89,6 +103,8 @@ class SupernodeEvidence(Evidence):
             inner=inner,
             ends=np.sort(np.stack(ends, axis=1), axis=1),
             between=between,
+            origin=origin,
+            labels=labels,
         )
 
 

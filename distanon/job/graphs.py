@@ -5,25 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias, cast
 
-import pyarrow as pa
-
 from distanon.data.evidence import Evidence
-from distanon.data.graph import Graph, GraphDataset
-from distanon.data.graph_evidence import GraphEvidence
+from distanon.data.graph import GraphDataset
 from distanon.data.graph_release import GraphRelease, PublishedGraph, publishable_tables
 from distanon.data.graph_tables import remarks
 from distanon.data.missing import refuse_missing
 from distanon.data.release import Release
 from distanon.data.streams import Streams
-from distanon.data.supernode_evidence import SupernodeEvidence
 from distanon.data.table import Dataset
 from distanon.data.uniqueness import refuse_unique
 from distanon.job.hierarchies import hierarchies_of
 from distanon.methods.base import Context, Method
-from distanon.methods.graphs_in_memory import evidence_of, knowledge_of
+from distanon.methods.graphs_in_memory import evidence_of
 from distanon.promises.base import Promise
 from distanon.spec import JobSpec
-from distanon.storage.graph_staging import StagedGraph
 from distanon.storage.graphs import open_graph
 from distanon.storage.publishing import Attempt
 
@@ -78,14 +73,12 @@ def published_form(release: Made, dataset: Data, streams: Streams) -> Release | 
 
 
 def staged_evidence(attempt: Attempt, dataset: GraphDataset, method: Method) -> Evidence:
-    """The staged files, read back, beside the original graph.
-
-    Supernodes are judged as the people that they stand for; nothing else can be attacked there.
-    """
+    """The staged files, read back, beside the original graph."""
     staged = attempt.read_back_graph(dataset.schema)
-    if staged.graph is None:
-        return _of_supernodes(staged.tables, dataset, _STAGED)
-    return _evidence(staged, staged.graph, dataset, method)
+    shown = PublishedGraph(
+        staged.tables, staged.columns, staged.schema, staged.sources, staged.classes
+    )
+    return evidence_of(shown, dataset, method, graph=staged.graph, source=_STAGED)
 
 
 def evidence_in_memory(
@@ -94,24 +87,3 @@ def evidence_in_memory(
     """The same for a release that is not written, in the form in which it would be published."""
     published = publishable_tables(release, dataset.columns, streams)
     return evidence_of(published, dataset, method)
-
-
-def _of_supernodes(
-    tables: Mapping[str, pa.Table], dataset: GraphDataset, source: str
-) -> SupernodeEvidence:
-    return SupernodeEvidence.of(
-        tables["supernodes"], tables["superedges"], dataset.columns, dataset.schema, source=source
-    )
-
-
-def _evidence(
-    shown: StagedGraph, graph: Graph, dataset: GraphDataset, method: Method
-) -> GraphEvidence:
-    return GraphEvidence.of(
-        shown.node_dataset(),
-        graph,
-        knowledge_of(method),
-        original=dataset,
-        sources=shown.sources,
-        clusters=shown.classes,
-    )

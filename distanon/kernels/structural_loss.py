@@ -34,11 +34,23 @@ def structural_loss(
     other = labels[neighbors]
     low, high = np.minimum(one, other), np.maximum(one, other)
     keys, counts = np.unique(low * len(sizes) + high, return_counts=True)
-    low, high = keys // len(sizes), keys % len(sizes)
-    edges = counts / 2.0  # each edge was met from both of its ends
+    ends = np.stack([keys // len(sizes), keys % len(sizes)], axis=1)
+    # Each edge was met from both of its ends.
+    return loss_of_counts(sizes, ends, counts // 2)
+
+
+def loss_of_counts(sizes: Integers, ends: Integers, edges: Integers) -> tuple[float, float]:
+    """The same from counts alone.
+
+    Args:
+        sizes: int64, shape (c,): nodes of each cluster.
+        ends: int64, shape (p, 2): pairs of clusters, or one cluster twice.
+        edges: int64, shape (p,): edges between these, or within it.
+    """
+    low, high = ends[:, 0], ends[:, 1]
     inside = low == high
     pairs = np.where(inside, sizes[low] * (sizes[low] - 1) / 2.0, sizes[low] * sizes[high])
-    losses = 2.0 * edges * (1.0 - edges / pairs)
+    losses = 2.0 * edges * (1.0 - edges / np.maximum(pairs, 1.0))
     return float(losses[inside].sum()), float(losses[~inside].sum())
 
 
@@ -50,7 +62,9 @@ def normalized_structural_loss(
     That is the loss of one cluster in which half of all pairs are joined. 0 for fewer than two
     nodes.
     """
-    nodes = len(labels)
-    if nodes < 2:
-        return 0.0
-    return sum(structural_loss(starts, neighbors, labels)) / (nodes * (nodes - 1) / 4.0)
+    return normalized(structural_loss(starts, neighbors, labels), len(labels))
+
+
+def normalized(losses: tuple[float, float], nodes: int) -> float:
+    """Losses inside and between clusters of so many nodes as NSIL."""
+    return 0.0 if nodes < 2 else sum(losses) / (nodes * (nodes - 1) / 4.0)

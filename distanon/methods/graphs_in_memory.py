@@ -78,34 +78,42 @@ def anonymize(method: GraphMethod, data: Any, names: GraphNames, request: Reques
     )
 
 
-def evidence_of(published: PublishedGraph, dataset: GraphDataset, method: Any) -> Evidence:
-    """A release that is not written, in the form in which it would be published, as evidence.
+def evidence_of(
+    published: PublishedGraph,
+    dataset: GraphDataset,
+    method: Any,
+    *,
+    graph: Graph | None = None,
+    source: str = _SOURCE,
+) -> Evidence:
+    """A release in its published form, written or not, as evidence.
 
     Args:
         published: the release.
         dataset: what it was made from.
         method: that made it.
+        graph: of its edges, where it is known already.
+        source: what it is called in messages.
 
     Returns:
         Evidence on a graph, or on supernodes, which are judged as the people they stand for.
     """
-    tables, columns = published.tables, dataset.columns
-    if "supernodes" in tables:
-        return SupernodeEvidence.of(
-            tables["supernodes"], tables["superedges"], columns, dataset.schema, source=_SOURCE
-        )
-    nodes, edges = tables["nodes"], tables["edges"]
-    ends = [edges.column(name).to_numpy() for name in (columns.source, columns.target)]
-    graph = Graph.from_pairs(nodes.num_rows, np.stack(ends, axis=1))
-    attributes = nodes.drop_columns([columns.node])
+    if "supernodes" in published.tables:
+        return _of_supernodes(published, dataset, source)
+    nodes, edges = published.tables["nodes"], published.tables["edges"]
+    if graph is None:
+        names = (published.columns.source, published.columns.target)
+        ends = [edges.column(name).to_numpy() for name in names]
+        graph = Graph.from_pairs(nodes.num_rows, np.stack(ends, axis=1))
+    attributes = nodes.drop_columns([published.columns.node])
     has_attributes = attributes.num_columns > 0
     whole = GraphDataset(
         graph,
         attributes if has_attributes else None,
         published.schema if has_attributes else Schema(()),
-        columns,
+        published.columns,
         pa.array(np.arange(graph.nodes)),
-        _SOURCE,
+        source,
     )
     return GraphEvidence.of(
         whole.node_dataset(),
@@ -114,6 +122,24 @@ def evidence_of(published: PublishedGraph, dataset: GraphDataset, method: Any) -
         original=dataset,
         sources=published.sources,
         clusters=published.classes,
+    )
+
+
+def _of_supernodes(
+    published: PublishedGraph, dataset: GraphDataset, source: str
+) -> SupernodeEvidence:
+    labels = None
+    if published.sources is not None and published.classes is not None:
+        labels = np.empty(len(dataset), np.int64)
+        labels[published.sources] = published.classes
+    return SupernodeEvidence.of(
+        published.tables["supernodes"],
+        published.tables["superedges"],
+        published.columns,
+        dataset.schema,
+        source=source,
+        origin=dataset,
+        labels=labels,
     )
 
 

@@ -14,10 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from distanon.data.graph import Graph, GraphColumns, GraphDataset
+from distanon.data.graph import Graph, GraphColumns
 from distanon.data.graph_release import PublishedGraph
 from distanon.data.schema import SOURCE, Schema
-from distanon.data.table import Dataset
 from distanon.storage import staging
 from distanon.storage.formats import OutputFormat, read_csv, reduced
 from distanon.storage.graphml import write_graphml
@@ -83,19 +82,6 @@ class StagedGraph:
     columns: GraphColumns
     sources: NDArray[np.int64] | None = None
     classes: NDArray[np.int64] | None = None
-
-    def node_dataset(self) -> Dataset:
-        """The attribute table as a data set, node by node.
-
-        Raises:
-            ValueError: supernodes were released.
-        """
-        if self.graph is None:
-            raise ValueError("supernodes have no node table")
-        ids = pa.array(np.arange(self.graph.nodes))
-        source = "the staged release"
-        whole = GraphDataset(self.graph, self.nodes, self.schema, self.columns, ids, source)
-        return whole.node_dataset()
 
 
 def stage(published: PublishedGraph, folder: Store, kind: OutputFormat) -> GraphManifest:

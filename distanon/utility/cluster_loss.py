@@ -11,11 +11,17 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from distanon.data.domain import scan
 from distanon.data.graph_evidence import DEGREE, GraphEvidence
 from distanon.data.measurement import Measurement
 from distanon.data.space import AttributeSpace
+from distanon.data.supernode_evidence import SupernodeEvidence
 from distanon.errors import InputError
-from distanon.kernels.structural_loss import normalized_structural_loss
+from distanon.kernels.structural_loss import (
+    loss_of_counts,
+    normalized,
+    normalized_structural_loss,
+)
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -46,6 +52,28 @@ def cluster_losses(evidence: GraphEvidence) -> list[Measurement]:
         note = str(error)
         missing = Measurement("topology.ngil", math.nan, note=note, is_public=False)
         return [*result, missing]
+    return [*result, Measurement("topology.ngil", loss, goal="lower", n=n)]
+
+
+def supernode_losses(evidence: SupernodeEvidence) -> list[Measurement]:
+    """Both losses of released supernodes: NSIL by their counts, NGIL of the original's values.
+
+    Args:
+        evidence: without the original and the supernode of each node NGIL is left out.
+    """
+    sizes, inner = evidence.sizes, evidence.inner
+    n, own = int(sizes.sum()), np.arange(len(inner))
+    ends = np.concatenate([np.stack([own, own], axis=1), evidence.ends])
+    losses = loss_of_counts(sizes, ends, np.concatenate([inner, evidence.between]))
+    result = [Measurement("topology.nsil", normalized(losses, n), goal="lower", n=n)]
+    origin, labels = evidence.origin, evidence.labels
+    if origin is None or labels is None or origin.nodes is None:
+        return result
+    attributes = origin.schema.quasi_identifiers
+    if not attributes:
+        return result
+    space = AttributeSpace.of(attributes, scan(origin.node_dataset()))
+    loss = generalization_loss(space, space.encode(origin.nodes), labels)
     return [*result, Measurement("topology.ngil", loss, goal="lower", n=n)]
 
 

@@ -55,3 +55,13 @@ def test_supernodes_have_no_edits_to_match(graph_spec):
     (found,) = result.compared["random_edits"]
     assert found.name == "release.not_made"
     assert "method.loss match" in found.note
+
+
+def test_compared_supernodes_tell_what_their_clusters_lose(graph_spec):
+    others = "compare=[sangreea, {name: kmfc_gwo, publish: generalize}]"
+    result = jobs.run_job(graph_spec(others), serial=True)
+    supernodes = [figures_of(figures) for figures in result.compared.values()]
+    assert len(supernodes) == 2
+    for found in supernodes:
+        assert 0 < found["topology.nsil"].value < 1
+        assert "topology.edges_kept" not in found

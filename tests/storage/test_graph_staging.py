@@ -76,7 +76,7 @@ def test_what_was_staged_is_read_back_with_types_sources_and_classes(place, kind
     assert pairs == set(map(tuple, original.pairs().tolist()))
     assert back.sources.tolist() == one.sources.tolist()
     assert (back.classes == back.sources // 10).all()
-    assert len(back.node_dataset()) == NODES
+    assert back.graph.nodes == NODES
     assert [attribute.name for attribute in back.schema] == ["job", "when", "share"]
     assert staged_manifest(folder) == manifest
     assert (manifest.records, manifest.rows["edges"]) == (NODES, original.edges)
@@ -146,7 +146,7 @@ def test_a_graph_without_attributes_and_one_without_edges_are_released(tmp_path)
     back = read_back(folder, manifest, one.schema)
     assert (back.graph.nodes, back.graph.edges, back.nodes) == (3, 0, None)
     assert (back.sources, back.classes) == (None, None)
-    assert len(back.node_dataset()) == 3
+    assert back.graph.nodes == 3
 
 
 def test_supernodes_are_staged_in_folders_of_their_own(tmp_path):

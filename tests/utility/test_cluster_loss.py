@@ -72,9 +72,7 @@ def test_clusters_belong_to_released_nodes_whose_sources_count():
 def test_supernodes_lose_by_their_counts_what_their_clusters_lose(is_known):
     # The clusters of the first test, as supernodes 1 and 0.
     ages = pa.table({"age": [0.0, 5.0, 0.0, 10.0]})
-    schema = Schema(
-        (Attribute("age", Role.QUASI_IDENTIFIER, AttributeType.NUMERIC, pa.float64()),)
-    )
+    schema = Schema((Attribute("age", Role.QUASI_IDENTIFIER, AttributeType.NUMERIC, pa.float64()),))
     origin = GraphDataset(PATH, ages, schema, GraphColumns(), pa.array(range(4)))
     evidence = SupernodeEvidence.of(
         pa.table({"node": [0, 1], "size": [2, 2], "inner_edges": [1, 1], "age": [0.0, 0.0]}),
