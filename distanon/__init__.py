@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 
     from distanon.data.ports import Progress
     from distanon.job import RunResult, audit
+    from distanon.methods.baselines.degree_anonymization import DegreeAnonymization
     from distanon.methods.baselines.mondrian import Mondrian
     from distanon.methods.baselines.nends import NeNDS
     from distanon.methods.baselines.noise import Noise
+    from distanon.methods.baselines.random_edits import RandomEdits
     from distanon.methods.baselines.rbt import RBT
+    from distanon.methods.baselines.sangreea import SaNGreeA
     from distanon.methods.dptpe import DPTPE
     from distanon.methods.kmfc_gwo.method import KFCFA, KMFCGWO
     from distanon.spec import JobSpec
@@ -35,16 +38,20 @@ __all__ = [
     "KFCFA",
     "KMFCGWO",
     "RBT",
+    "DegreeAnonymization",
     "JobSpec",
     "Mondrian",
     "NeNDS",
     "Noise",
+    "RandomEdits",
+    "SaNGreeA",
     "audit",
     "run",
 ]
 
 _PLACES = {
     "DPTPE": "distanon.methods.dptpe",
+    "DegreeAnonymization": "distanon.methods.baselines.degree_anonymization",
     "JobSpec": "distanon.spec",
     "KFCFA": "distanon.methods.kmfc_gwo.method",
     "KMFCGWO": "distanon.methods.kmfc_gwo.method",
@@ -52,6 +59,8 @@ _PLACES = {
     "NeNDS": "distanon.methods.baselines.nends",
     "Noise": "distanon.methods.baselines.noise",
     "RBT": "distanon.methods.baselines.rbt",
+    "RandomEdits": "distanon.methods.baselines.random_edits",
+    "SaNGreeA": "distanon.methods.baselines.sangreea",
     "audit": "distanon.job",
 }
 
