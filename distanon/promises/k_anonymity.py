@@ -77,7 +77,7 @@ class KAnonymity(Promise):
         if people is None and self.distinct_sources:
             kept = False
             reasons.append("the people behind the rows are not known, so they can't be counted")
-        if people is None and evidence.original is None and copies_suspected(crew, evidence):
+        if people is None and evidence.sources is None and copies_suspected(crew, evidence):
             measured["copies_suspected"] = True
             reasons.append(
                 "copies suspected: each class holds one row over and over, in all its columns; "

@@ -4,12 +4,10 @@ Where pycanon is right both agree; where it is not, the difference is shown on a
 answer can be counted by hand.
 """
 
-import importlib.util
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
+import peers
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -25,18 +23,6 @@ from distanon.promises import (
     TCloseness,
 )
 
-PEERS = Path(__file__).parents[2] / "benchmarks" / "peers" / "__init__.py"
-
-
-def loaded_peers():
-    spec = importlib.util.spec_from_file_location("peers", PEERS)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-peers = loaded_peers()
 pytestmark = pytest.mark.skipif(bool(peers.lacking()), reason=peers.lacking())
 
 
