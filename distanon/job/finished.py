@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from distanon import auditing
 from distanon.auditing import Thoroughness
+from distanon.data.classes import is_text
 from distanon.data.evidence import Evidence
 from distanon.data.frames import read_frame
 from distanon.data.graph import GraphDataset
@@ -19,7 +20,7 @@ from distanon.data.graph_evidence import Knowledge
 from distanon.data.hierarchy_rules import Rule
 from distanon.data.measurement import Measurement
 from distanon.data.ports import Progress, Silent
-from distanon.data.schema import AttributeType, Role, Schema
+from distanon.data.schema import AttributeType, Role, Schema, infer_type
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset, MemoryPartition
 from distanon.errors import InputError, SpecError
@@ -142,7 +143,9 @@ def audit(
         run = found if found is not None and _is_at(found.output, release) else None
     evidence = Evidence(Dataset(schema, released.partitions, released.path))
     if original is not None:
-        evidence = replace(evidence, original=_alike(original, evidence, storage))
+        is_guessed = spec is None and bool(quasi_identifiers)
+        beside = _alike(original, evidence, storage, is_guessed=is_guessed)
+        evidence = replace(evidence, original=beside)
     if run is not None:
         evidence = _with_mapping(evidence, run)
     return _judged(evidence, asked | own, progress, also, storage)
@@ -325,13 +328,24 @@ def _with_mapping(evidence: Evidence, run: _Run) -> Evidence:
     )
 
 
-def _alike(table: Any, evidence: Evidence, storage: StorageSettings) -> Dataset:
-    """A table beside the release that is judged, its columns in the same roles."""
+def _alike(
+    table: Any, evidence: Evidence, storage: StorageSettings, *, is_guessed: bool = False
+) -> Dataset:
+    """A table beside the release that is judged, its columns in the same roles.
+
+    A type that was only inferred from text, which may be generalized numbers, is the table's own.
+    """
     opened = _opened(table, storage)
     known = evidence.release.schema
     attributes = Schema(
         tuple(
-            replace(known[field.name], arrow_type=field.type)
+            replace(
+                known[field.name],
+                arrow_type=field.type,
+                type=infer_type(field.type)
+                if is_guessed and is_text(known[field.name].arrow_type)
+                else known[field.name].type,
+            )
             for field in opened.arrow_schema
             if field.name in known
         )

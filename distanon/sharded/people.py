@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distanon.data.classes import partition_of
-from distanon.data.domain import merge, scan
+from distanon.data.domain import Domain, merge, scan
 from distanon.data.evidence import Evidence, read_regions
 from distanon.data.generalization import Regions
 from distanon.data.region_points import region_points
-from distanon.data.schema import Schema
+from distanon.data.schema import Attribute, Schema
 from distanon.data.space import AttributeSpace
 from distanon.data.table import Dataset
 from distanon.kernels.points import distinct
@@ -240,11 +240,7 @@ def holds(released: ReleasedRegions, values: Floats, regions: Integers) -> NDArr
 def _people(evidence: Evidence) -> People:
     attributes = evidence.space.attributes
     tables = [evidence.original, evidence.control, evidence.population]
-    domains = [
-        table.domain or scan(Dataset(Schema(attributes), table.partitions, table.source))
-        for table in tables
-        if table is not None
-    ]
+    domains = [_domain(table, attributes) for table in tables if table is not None]
     space = AttributeSpace.of(attributes, merge(domains)) if len(domains) > 1 else evidence.space
     names = list(space.names)
 
@@ -253,6 +249,14 @@ def _people(evidence: Evidence) -> People:
 
     originals = space.encode(evidence.original_table.select(names))
     return People(space, originals, values(evidence.control), values(evidence.population))
+
+
+def _domain(table: Dataset, attributes: Sequence[Attribute]) -> Domain:
+    """Of these attributes alone: not all tables have the others."""
+    if table.domain is None:
+        return scan(Dataset(Schema(tuple(attributes)), table.partitions, table.source))
+    own = {attribute.name: table.domain[attribute.name] for attribute in attributes}
+    return Domain(own, table.domain.records)
 
 
 def _squares(values: Floats, regions: Regions, spread: float) -> Floats:

@@ -261,3 +261,12 @@ def test_promises_are_taken_as_parameters_too(table):
 def test_one_name_is_no_list_of_columns(table):
     with pytest.raises(SpecError, match="quasi_identifiers: expected a list of columns"):
         jobs.audit(table, quasi_identifiers="age")
+
+
+def test_generalized_numbers_of_any_origin_are_judged_beside_their_originals():
+    original = pa.table({"age": [20, 24, 30, 40], "job": list("abab")})
+    release = pa.table({"age": ["[20, 24]"] * 2 + ["[30, 40]"] * 2, "job": list("abab")})
+    found = jobs.audit(release, original=original, quasi_identifiers=["age"], sensitive=["job"])
+    value = {one.name: one.value for one in found.measurements}
+    assert value["generalization.ncp"] == pytest.approx((4 / 20 + 10 / 20) / 2)
+    assert value["attribute.inference.job"] == 0.5  # a and b tie in both ranges
