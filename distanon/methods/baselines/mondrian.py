@@ -92,7 +92,7 @@ class Mondrian(Method):
 
     name: Literal["mondrian"] = "mondrian"
     k: int = Field(10, ge=2, description="records of each group, people where they are known")
-    l: float | None = Field(  # noqa: E741
+    l: int | float | None = Field(  # noqa: E741
         None, gt=1, description="different sensitive values of each group; null: not promised"
     )
     t: float | None = Field(
