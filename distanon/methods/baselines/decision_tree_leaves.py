@@ -56,7 +56,9 @@ class DecisionTreeLeaves(Method):
         "groups follow the sensitive values, so that many have one value alone: whom an intruder "
         "places in one is known; ask for l or t"
     )
-    keeps: ClassVar[frozenset[str]] = frozenset({"k_anonymity", "l_diversity", "t_closeness"})
+    keeps: ClassVar[frozenset[str]] = frozenset(
+        {"k_anonymity", "l_diversity", "t_closeness", "linkage", "unchanged"}
+    )
 
     name: Literal["decision_tree_leaves"] = "decision_tree_leaves"
     k: int = Field(10, ge=2, description="records, or people, of each leaf")

@@ -51,7 +51,9 @@ class MDAV(Method):
         "averages are no true values: of columns that depend on each other they may not fit "
         "together; who knows k - 1 of a group can work out the last one from a mean"
     )
-    keeps: ClassVar[frozenset[str]] = frozenset({"k_anonymity", "l_diversity", "t_closeness"})
+    keeps: ClassVar[frozenset[str]] = frozenset(
+        {"k_anonymity", "l_diversity", "t_closeness", "linkage", "unchanged"}
+    )
 
     name: Literal["mdav"] = "mdav"
     k: int = Field(10, ge=2, description="records, or people, of each group")

@@ -164,7 +164,7 @@ def test_distances_are_those_of_the_house(make):
         ({"k": 61}, {}, InfeasibleError, "the largest k that works is 60"),
         ({"k": 5, "l": 4}, {}, InfeasibleError, "the largest l that works is 3"),
         ({"k": 5}, {"k_anonymity": {"k": 6}}, SpecError, "they must agree"),
-        ({"k": 5}, {"unchanged": {"at_most": 0}}, SpecError, "mdav can't be asked for it"),
+        ({"k": 5}, {"k_degree": {"k": 5}}, SpecError, "mdav can't be asked for it"),
     ],
 )
 def test_what_can_t_be_is_refused_early(settings, promises, error, told):
