@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     import os
 
     from distanon.data.ports import Progress
-    from distanon.job import RunResult, audit
+    from distanon.job import RunResult, apply, audit
+    from distanon.methods.baselines.decision_tree_leaves import DecisionTreeLeaves
+    from distanon.methods.baselines.mdav import MDAV
     from distanon.methods.baselines.degree_anonymization import DegreeAnonymization
     from distanon.methods.baselines.mondrian import Mondrian
     from distanon.methods.baselines.nends import NeNDS
@@ -37,7 +39,9 @@ __all__ = [
     "DPTPE",
     "KFCFA",
     "KMFCGWO",
+    "MDAV",
     "RBT",
+    "DecisionTreeLeaves",
     "DegreeAnonymization",
     "JobSpec",
     "Mondrian",
@@ -51,16 +55,19 @@ __all__ = [
 
 _PLACES = {
     "DPTPE": "distanon.methods.dptpe",
+    "DecisionTreeLeaves": "distanon.methods.baselines.decision_tree_leaves",
     "DegreeAnonymization": "distanon.methods.baselines.degree_anonymization",
     "JobSpec": "distanon.spec",
     "KFCFA": "distanon.methods.kmfc_gwo.method",
     "KMFCGWO": "distanon.methods.kmfc_gwo.method",
+    "MDAV": "distanon.methods.baselines.mdav",
     "Mondrian": "distanon.methods.baselines.mondrian",
     "NeNDS": "distanon.methods.baselines.nends",
     "Noise": "distanon.methods.baselines.noise",
     "RBT": "distanon.methods.baselines.rbt",
     "RandomEdits": "distanon.methods.baselines.random_edits",
     "SaNGreeA": "distanon.methods.baselines.sangreea",
+    "apply": "distanon.job",
     "audit": "distanon.job",
 }
 

@@ -9,7 +9,11 @@ from distanon.runtime.pinning import pin  # noqa: E402  the clock first
 
 pin()  # before numpy: the driver must round as the workers do
 
-from distanon.cli import describing, holding  # noqa: E402  pinned first; they add their commands
+from distanon.cli import (  # noqa: E402  pinned first; they add their commands
+    applying,
+    describing,
+    holding,
+)
 from distanon.cli.commands import app, main  # noqa: E402
 
-__all__ = ["app", "describing", "holding", "main"]
+__all__ = ["app", "applying", "describing", "holding", "main"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from distanon.methods.base import Method
+from distanon.methods.baselines.decision_tree_leaves import DecisionTreeLeaves
 from distanon.methods.baselines.degree_anonymization import DegreeAnonymization
+from distanon.methods.baselines.mdav import MDAV
 from distanon.methods.baselines.mondrian import Mondrian
 from distanon.methods.baselines.nends import NeNDS
 from distanon.methods.baselines.noise import Noise
@@ -22,6 +24,8 @@ METHODS: MappingProxyType[str, type[Method]] = MappingProxyType(
         "nends": NeNDS,
         "noise": Noise,
         "mondrian": Mondrian,
+        "mdav": MDAV,
+        "decision_tree_leaves": DecisionTreeLeaves,
         "kmfc_gwo": KMFCGWO,
         "kfcfa": KFCFA,
         "random_edits": RandomEdits,
