@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from distanon.data.ports import Progress
     from distanon.job import RunResult, apply, audit
     from distanon.methods.baselines.decision_tree_leaves import DecisionTreeLeaves
-    from distanon.methods.baselines.mdav import MDAV
     from distanon.methods.baselines.degree_anonymization import DegreeAnonymization
+    from distanon.methods.baselines.mdav import MDAV
     from distanon.methods.baselines.mondrian import Mondrian
     from distanon.methods.baselines.nends import NeNDS
     from distanon.methods.baselines.noise import Noise
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from distanon.methods.baselines.sangreea import SaNGreeA
     from distanon.methods.dptpe import DPTPE
     from distanon.methods.kmfc_gwo.method import KFCFA, KMFCGWO
+    from distanon.methods.reconstruction.method import Reconstruction
     from distanon.spec import JobSpec
 
     __version__: str
@@ -48,7 +49,9 @@ __all__ = [
     "NeNDS",
     "Noise",
     "RandomEdits",
+    "Reconstruction",
     "SaNGreeA",
+    "apply",
     "audit",
     "run",
 ]
@@ -66,6 +69,7 @@ _PLACES = {
     "Noise": "distanon.methods.baselines.noise",
     "RBT": "distanon.methods.baselines.rbt",
     "RandomEdits": "distanon.methods.baselines.random_edits",
+    "Reconstruction": "distanon.methods.reconstruction.method",
     "SaNGreeA": "distanon.methods.baselines.sangreea",
     "apply": "distanon.job",
     "audit": "distanon.job",

@@ -74,9 +74,11 @@ class Evidence:
         if not self.replicates and len(np.unique(sources)) < rows:
             raise ValueError("a source record number stands for more than one release row")
 
-    def beside(self, release: Dataset, sources: NDArray[np.int64] | None) -> Evidence:
+    def beside(
+        self, release: Dataset, sources: NDArray[np.int64] | None, *, replicates: bool = False
+    ) -> Evidence:
         """The evidence on another release of the same originals, which are not read again."""
-        other = replace(self, release=release, sources=sources)
+        other = replace(self, release=release, sources=sources, replicates=replicates)
         self._hand_over(other)
         return other
 

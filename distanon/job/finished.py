@@ -324,7 +324,12 @@ def _with_mapping(evidence: Evidence, run: _Run) -> Evidence:
             "not its input"
         )
     return replace(
-        evidence, original=original, control=control, population=population, sources=run.sources
+        evidence,
+        original=original,
+        control=control,
+        population=population,
+        sources=run.sources,
+        replicates=run.spec.method.replicates,
     )
 
 

@@ -108,9 +108,37 @@ def hits(
     Returns:
         int64, shape (w, w): records by answered and true label. O(u · c / chosen).
     """
-    result = np.zeros((questions.weights.shape[1],) * 2, np.int64)
-    _hits(questions, candidates, chosen, answers, neighbors, result)
+    near = nearest_chosen(questions, candidates, chosen, neighbors)
+    width = questions.weights.shape[1]
+    result = np.zeros((width, width), np.int64)
+    _hits(near, questions.weights, answers, result)
     return result
+
+
+def expected_hits(
+    questions: Questions,
+    candidates: Candidates,
+    chosen: NDArray[np.uint8],
+    shares: Integers,
+    neighbors: int = 1,
+) -> int:
+    """How many labels would be answered right, if each candidate drew its answer by its shares.
+
+    That is what a nearest-neighbor classifier does with a release: the rows of a class are at
+    equal distance, and any of them may answer.
+
+    Args:
+        questions: with the counts of w labels.
+        candidates: c of them.
+        chosen: uint8, shape (c,): 1 for those that answer; at least one.
+        shares: int64, shape (c, w), in steps of `SCALE`: of the labels that a candidate stands for.
+        neighbors: one of so many nearest chosen answers.
+
+    Returns:
+        The expected number, in steps of `SCALE`, each question's rounded down.
+    """
+    near = nearest_chosen(questions, candidates, chosen, neighbors)
+    return int(_expected(near, questions.weights, shares))
 
 
 def squared_error(
@@ -129,7 +157,39 @@ def squared_error(
         answers: int64, shape (c,), in 0 … SCALE.
         neighbors: so many nearest chosen are averaged, in whole steps rounded down.
     """
-    return int(_squared_error(questions, candidates, chosen, answers, neighbors))
+    near = nearest_chosen(questions, candidates, chosen, neighbors)
+    return int(_squared_error(near, questions.weights, answers))
+
+
+def nearest_chosen(
+    questions: Questions, candidates: Candidates, chosen: NDArray[np.uint8], neighbors: int = 1
+) -> NDArray[np.int32]:
+    """The nearest chosen candidates of each question, by (distance, number).
+
+    Args:
+        questions: u of them.
+        candidates: c of them.
+        chosen: uint8, shape (c,): 1 for those that may answer.
+        neighbors: how many.
+
+    Returns:
+        int32, shape (u, neighbors); −1 where there are no more.
+    """
+    near = np.full((len(questions.lists), neighbors), -1, np.int32)
+    missed = _scan(questions.lists, chosen, near)
+    if len(missed):
+        members = np.flatnonzero(chosen)
+        for i in missed.tolist():
+            own = int(questions.own[i])
+            others = len(members) - int(own >= 0 and chosen[own] > 0)
+            _search(
+                (questions.rows[i], own),
+                (candidates.rows, candidates.point_of),
+                members,
+                min(neighbors, others),
+                near[i],
+            )
+    return near
 
 
 @njit(cache=True, nogil=True)
@@ -155,70 +215,83 @@ def _expand(
 
 
 @njit(cache=True, nogil=True)
-def _hits(
-    questions: Any, candidates: Any, chosen: Any, answers: Any, neighbors: int, result: Any
-) -> None:
-    width = questions.weights.shape[1]
-    votes = np.zeros(width, np.int64)
-    near = np.empty(neighbors, np.int64)
-    members = np.flatnonzero(chosen)
-    for i in range(len(questions.lists)):
-        found = _nearest(questions, candidates, chosen, members, i, near)
-        if found == 0:
-            continue
-        answer = answers[near[0]]
-        if found > 1:
-            votes[:] = 0
-            for j in range(found):
-                votes[answers[near[j]]] += 1
-            answer = np.argmax(votes)
-        for label in range(width):
-            result[answer, label] += questions.weights[i, label]
+def _scan(lists: Any, chosen: Any, near: Any) -> Any:
+    """Fills in the first chosen entries of each list; returns the questions that lack some."""
+    many = near.shape[1]
+    missed = np.empty(len(lists), np.int64)
+    count = 0
+    for i in range(len(lists)):
+        found = 0
+        for j in range(lists.shape[1]):
+            if chosen[lists[i, j]]:
+                near[i, found] = lists[i, j]
+                found += 1
+                if found == many:
+                    break
+        if found < many:
+            missed[count] = i
+            count += 1
+    return missed[:count]
 
 
 @njit(cache=True, nogil=True)
-def _squared_error(
-    questions: Any, candidates: Any, chosen: Any, answers: Any, neighbors: int
-) -> int:
-    weights = questions.weights
-    near = np.empty(neighbors, np.int64)
-    members = np.flatnonzero(chosen)
+def _hits(near: Any, weights: Any, answers: Any, result: Any) -> None:
+    width = weights.shape[1]
+    votes = np.zeros(width, np.int64)
+    for i in range(len(near)):
+        if near[i, 0] < 0:
+            continue
+        answer = answers[near[i, 0]]
+        if near.shape[1] > 1:
+            votes[:] = 0
+            for j in range(near.shape[1]):
+                if near[i, j] >= 0:
+                    votes[answers[near[i, j]]] += 1
+            answer = np.argmax(votes)
+        for label in range(width):
+            result[answer, label] += weights[i, label]
+
+
+@njit(cache=True, nogil=True)
+def _expected(near: Any, weights: Any, shares: Any) -> int:
     total = 0
-    for i in range(len(questions.lists)):
-        found = _nearest(questions, candidates, chosen, members, i, near)
-        answer = 0
-        for j in range(found):
-            answer += answers[near[j]]
+    for i in range(len(near)):
+        right = found = 0
+        for j in range(near.shape[1]):
+            if near[i, j] >= 0:
+                found += 1
+                for label in range(weights.shape[1]):
+                    right += weights[i, label] * shares[near[i, j], label]
+        total += right // max(1, found)
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _squared_error(near: Any, weights: Any, answers: Any) -> int:
+    total = 0
+    for i in range(len(near)):
+        answer = found = 0
+        for j in range(near.shape[1]):
+            if near[i, j] >= 0:
+                answer += answers[near[i, j]]
+                found += 1
         answer //= max(1, found)
         total += weights[i, 0] * answer * answer - 2 * answer * weights[i, 1] + weights[i, 2]
     return total
 
 
 @njit(cache=True, nogil=True)
-def _nearest(questions: Any, candidates: Any, chosen: Any, members: Any, i: int, near: Any) -> int:
-    """Fills `near` with the nearest chosen ones of question i; returns how many there are."""
-    listed, own = questions.lists[i], questions.own[i]
-    others = len(members)
-    if own >= 0 and chosen[own]:
-        others -= 1
-    want = min(len(near), others)
-    found = 0
-    for j in range(len(listed)):
-        if chosen[listed[j]]:
-            near[found] = listed[j]
-            found += 1
-            if found >= want:
-                return want
+def _search(question: Any, table: Any, members: Any, want: int, near: Any) -> None:
+    """The nearest of all chosen candidates, where the list was too short."""
+    row, own = question
     if want > 0:
-        distances = _distances(questions.rows[i], candidates, members, own, want)
-        _lowest(distances, members, want, near)
-    return want
+        _lowest(_distances(row, table, members, own, want), members, want, near)
 
 
 @njit(cache=True, nogil=True)
-def _distances(row: Any, candidates: Any, members: Any, own: int, want: int) -> Any:
+def _distances(row: Any, table: Any, members: Any, own: int, want: int) -> Any:
     """To all chosen candidates; infinite to the own one, and beyond what can be the nearest."""
-    rows, point_of = candidates.rows, candidates.point_of
+    rows, point_of = table
     distances = np.full(len(members), np.inf)
     bound = np.inf
     for j in range(len(members)):

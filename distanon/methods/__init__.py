@@ -16,6 +16,7 @@ from distanon.methods.baselines.rbt import RBT
 from distanon.methods.baselines.sangreea import SaNGreeA
 from distanon.methods.dptpe import DPTPE
 from distanon.methods.kmfc_gwo.method import KFCFA, KMFCGWO
+from distanon.methods.reconstruction.method import Reconstruction
 
 METHODS: MappingProxyType[str, type[Method]] = MappingProxyType(
     {
@@ -31,6 +32,7 @@ METHODS: MappingProxyType[str, type[Method]] = MappingProxyType(
         "random_edits": RandomEdits,
         "degree_anonymization": DegreeAnonymization,
         "sangreea": SaNGreeA,
+        "reconstruction": Reconstruction,
     }
 )
 """Every method by its name in the spec."""

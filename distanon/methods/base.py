@@ -79,6 +79,11 @@ class Method(BaseModel):
     # collected, it is not called.
     __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
 
+    @property
+    def replicates(self) -> bool:
+        """Whether one record may stand behind several released rows."""
+        return False
+
     def default_promises(self) -> Mapping[str, Promise]:
         """What is promised where the spec says nothing (contract.md, section 2)."""
         return {}

@@ -92,7 +92,8 @@ def anonymize(method: Method, data: Any, request: Request) -> Release:
         published, sources = sort_for_release(whole)
         schema = publishable_schema(release.schema)
         released = Dataset(schema, (MemoryPartition(published),), "the release")
-        verify_release(promises, Evidence(released, dataset, sources), crew)
+        evidence = Evidence(released, dataset, sources, replicates=method.replicates)
+        verify_release(promises, evidence, crew)
     return replace(release, data=write_frame(published, data))
 
 

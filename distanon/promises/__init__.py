@@ -7,6 +7,7 @@ from types import MappingProxyType
 from distanon.promises.alpha_k import AlphaK
 from distanon.promises.base import Promise
 from distanon.promises.beta_likeness import BetaLikeness
+from distanon.promises.copies import Copies
 from distanon.promises.delta_disclosure import DeltaDisclosure
 from distanon.promises.k_anonymity import KAnonymity
 from distanon.promises.k_degree import KDegree
@@ -21,6 +22,7 @@ PROMISES: MappingProxyType[str, type[Promise]] = MappingProxyType(
         promise.name: promise
         for promise in (
             KAnonymity,
+            Copies,
             LDiversity,
             TCloseness,
             Unchanged,

@@ -11,7 +11,7 @@ from distanon.methods.base import Method
 from distanon.spec.graph_input import GraphInput
 from distanon.spec.places import BUILTIN, contains, folder_of, is_remote
 
-_SHARED = (("k_anonymity", "k"), ("l_diversity", "l"), ("t_closeness", "t"))
+_SHARED = (("k_anonymity", "k"), ("l_diversity", "l"), ("t_closeness", "t"), ("copies", "k"))
 """Parameters that a method and a promise may both state, and then alike."""
 
 Fault = tuple[tuple[str, ...], str]

@@ -86,6 +86,17 @@ class Confidential:
         np.add.at(result, point_of[known], moments[known])
         return result
 
+    def shares(self, labels: Integers, groups: int, records: Integers) -> Integers:
+        """The shares of the labels in each group, int64 (groups, w), in steps of `SCALE`.
+
+        As in `answers`, a group without any of the records has the shares of all of them.
+        """
+        counts = np.zeros((groups, self.n_labels), np.int64)
+        np.add.at(counts, (labels[records], self.labels[records]), 1)
+        counts[counts.sum(axis=1) == 0] = counts.sum(axis=0)
+        result: Integers = counts * SCALE // np.maximum(1, counts.sum(axis=1, keepdims=True))
+        return result
+
     def answers(self, labels: Integers, groups: int, records: Integers) -> Integers:
         """What each group answers: its most frequent label, or its mean in whole steps.
 

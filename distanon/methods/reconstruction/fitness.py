@@ -8,10 +8,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from distanon.kernels.first_chosen import SCALE, Candidates, Questions, hits, squared_error
+from distanon.kernels.first_chosen import (
+    SCALE,
+    Candidates,
+    Questions,
+    expected_hits,
+    hits,
+    squared_error,
+)
 
 Integers = NDArray[np.int64]
-Figure = Literal["hits", "accuracy", "balanced_accuracy", "macro_f1"]
+Figure = Literal["expected", "hits", "accuracy", "balanced_accuracy", "macro_f1"]
+"""`expected`: of the accuracy where a representative answers with any of its people's labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +45,22 @@ class Fitness:
     ) -> Integers:
         """What is added up over shards of questions.
 
+        Args:
+            questions: to be answered.
+            candidates: that may be chosen.
+            chosen: uint8 (c,).
+            answers: int64 (c,), labels or steps; (c, w), with `expected`: shares of the labels.
+
         Returns:
-            int64: (w, w), records by answered and true label; of numbers (1, 2), squared errors
-            in steps and the records that count.
+            int64: (w, w), records by answered and true label; (1, 2), with `expected` right
+            answers in steps, of numbers squared errors in steps, and the records that count.
         """
         if self.is_number:
             error = squared_error(questions, candidates, chosen, answers, self.neighbors)
             return np.array([[error, questions.weights[:, 0].sum()]], np.int64)
+        if self.figure == "expected":
+            right = expected_hits(questions, candidates, chosen, answers, self.neighbors)
+            return np.array([[right, questions.weights.sum()]], np.int64)
         return hits(questions, candidates, chosen, answers, self.neighbors)
 
     def loss(self, counts: Integers) -> float:
@@ -56,14 +73,18 @@ class Fitness:
 
         Of numbers it is the mean squared error, where their range is 1.
         """
-        if self.is_number:
-            error, records = counts[0].tolist()
-            return float(error / max(1, records) / SCALE**2)
+        if self.is_number or self.figure == "expected":
+            total, records = counts[0].tolist()
+            return float(total / max(1, records) / (SCALE**2 if self.is_number else SCALE))
         right, records = int(np.trace(counts)), int(counts.sum())
         if self.figure == "hits":
             return float(right)
         if self.figure == "accuracy":
             return right / max(1, records)
+        return self._by_label(counts)
+
+    def _by_label(self, counts: Integers) -> float:
+        """The mean recall, or F1, of the labels that occur."""
         own, true, answered = np.diagonal(counts), counts.sum(axis=0), counts.sum(axis=1)
         asked = true > 0
         if not asked.any():

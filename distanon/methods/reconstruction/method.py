@@ -14,7 +14,7 @@ from distanon.methods.base import Context, Method
 from distanon.methods.limits import default_promises, refuse_disagreement, refuse_infeasible
 from distanon.methods.reconstruction.fitness import Figure
 from distanon.methods.reconstruction.masks import NumericMask
-from distanon.methods.reconstruction.order import CategoryOrder
+from distanon.methods.reconstruction.order import CutRule
 from distanon.methods.reconstruction.search import SearchSettings
 from distanon.promises.base import Promise
 from distanon.promises.copies import Copies
@@ -69,11 +69,15 @@ class Reconstruction(Method):
     nominal: Literal["permutation"] = Field(
         "permutation", description="masked categories change places within their group"
     )
-    category_order: CategoryOrder = Field(
-        "label", description="in which categories are cut: by their classes' shares, or as sorted"
+    cuts: CutRule = Field(
+        "label",
+        description="of groups: categories in the order of their classes' shares, attributes by "
+        "what they tell of the class; or categories as sorted, attributes by their range",
     )
     fitness: Figure = Field(
-        "accuracy", description="figure of the predicted class; of numbers the squared error"
+        "expected",
+        description="figure of the predicted class; expected: of the accuracy where any label of "
+        "a group may answer; of numbers it is the squared error",
     )
     neighbors: int = Field(
         1, ge=1, le=50, description="representatives that predict a record together"

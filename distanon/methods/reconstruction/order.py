@@ -13,7 +13,9 @@ from distanon.methods.reconstruction.confidential import Confidential
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-CategoryOrder = Literal["label", "sorted"]
+CutRule = Literal["label", "range"]
+_QUANTILES = 32  # of a number, when it is asked what it tells
+_LEAST = 0.05  # of the most telling attribute: none is left uncut
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +35,7 @@ class Axes:
 
 
 def axes_of(
-    space: AttributeSpace, values: Floats, confidential: Confidential, k: int, order: CategoryOrder
+    space: AttributeSpace, values: Floats, confidential: Confidential, k: int, rule: CutRule
 ) -> Axes:
     """Puts categories in order.
 
@@ -43,8 +45,10 @@ def axes_of(
         confidential: label or number of each record.
         k: categories of fewer records get the distribution of all: one person's category must
             not tell that person's label by its place.
-        order: label: categories with like distributions of the label stand side by side; sorted:
-            by their number.
+        rule: label: categories with like distributions of the label stand side by side, and an
+            attribute is the wider the more it tells of the label (the spread of the label's
+            shrunk means over its values); range: categories by their number, all attributes
+            alike.
 
     Source: methods.md, section B; Fisher, JASA 53 (1958) 789-798, for two labels; of more, the
         first principal component of the distributions, after Coppersmith, Hong & Hosking, Data
@@ -53,20 +57,26 @@ def axes_of(
     ordered = values.copy()
     places: list[Floats | None] = []
     widths = np.zeros(values.shape[1])
-    outcomes = _outcomes(confidential) if order == "label" else None
+    outcomes = _outcomes(confidential) if rule == "label" else None
+    told = np.ones(values.shape[1])
     for place, domain in enumerate(space.domains):
         if not space.nominal[place]:
             places.append(None)
             present = ordered[:, place][~np.isnan(ordered[:, place])]
             widths[place] = np.ptp(present) if len(present) else 0.0
+            if outcomes is not None:
+                told[place] = _told(_quantiles(ordered[:, place]), outcomes, k)
             continue
         numbers, count = values[:, place].astype(np.int64), len(domain.categories) + 1
         own = np.arange(count, dtype=np.float64)
         if outcomes is not None:
             own = _by_label(numbers, count, outcomes, k)
+            told[place] = _told(numbers, outcomes, k)
         places.append(own)
         ordered[:, place] = own[numbers]
         widths[place] = max(0, len(np.unique(numbers)) - 1)
+    if told.max(initial=0.0) > 0:
+        widths /= np.maximum(told / told.max(), _LEAST)
     return Axes(tuple(places), ordered, widths)
 
 
@@ -82,6 +92,16 @@ def _outcomes(confidential: Confidential) -> Floats:
 
 def _by_label(numbers: Integers, count: int, outcomes: Floats, k: int) -> Floats:
     """The place of each category by its shrunk mean outcome; the lower number first in a tie."""
+    deviations, many = _deviations(numbers, count, outcomes, k)
+    keys = np.round(deviations @ _direction(deviations, many), 12)
+    rank = np.empty(count)
+    # Categories that do not occur come last, so that the others have no gaps.
+    rank[np.lexsort((np.arange(count), keys, many == 0))] = np.arange(count)
+    return rank
+
+
+def _deviations(numbers: Integers, count: int, outcomes: Floats, k: int) -> tuple[Floats, Floats]:
+    """Shrunk mean outcome of each category less that of all, (count, w); records of each."""
     whole = outcomes.mean(axis=0)
     many = np.bincount(numbers, minlength=count).astype(np.float64)
     sums = np.stack(
@@ -89,11 +109,25 @@ def _by_label(numbers: Integers, count: int, outcomes: Floats, k: int) -> Floats
     )
     means = (sums + k * whole) / (many + k)[:, None]
     means[many < k] = whole
-    keys = np.round((means - whole) @ _direction(means - whole, many), 12)
-    rank = np.empty(count)
-    # Categories that do not occur come last, so that the others have no gaps.
-    rank[np.lexsort((np.arange(count), keys, many == 0))] = np.arange(count)
-    return rank
+    return means - whole, many
+
+
+def _told(numbers: Integers, outcomes: Floats, k: int) -> float:
+    """How far the outcomes of a category are from those of all: root mean square over records."""
+    count = int(numbers.max(initial=0)) + 1
+    deviations, many = _deviations(numbers, count, outcomes, k)
+    return float(np.sqrt((many @ (deviations**2).sum(axis=1)) / max(1, len(numbers))))
+
+
+def _quantiles(column: Floats) -> Integers:
+    """In which part of a number's or rank's distribution each record is; missing apart."""
+    present = ~np.isnan(column)
+    result = np.full(len(column), _QUANTILES, np.int64)
+    if present.any():
+        shares = np.arange(1, _QUANTILES) / _QUANTILES
+        borders = np.unique(np.quantile(column[present], shares, method="lower"))
+        result[present] = np.searchsorted(borders, column[present], side="left")
+    return result
 
 
 def _direction(deviations: Floats, weights: Floats) -> Floats:

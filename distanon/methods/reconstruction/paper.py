@@ -14,6 +14,7 @@ from distanon.data.release import Release, publishable
 from distanon.data.schema import SOURCE
 from distanon.data.table import Dataset
 from distanon.data.values import decode_column
+from distanon.kernels.first_chosen import SCALE
 from distanon.kernels.neighbors import NeighborIndex, distinct
 from distanon.kernels.partition import partition
 from distanon.methods.base import BLOCK, Context
@@ -121,7 +122,7 @@ def _masked(
     method: Reconstruction, table: WholeTable, confidential: Confidential, context: Context
 ) -> Masked:
     space, values, n = table.space, table.values, len(table.values)
-    axes = axes_of(space, values, confidential, method.k, method.category_order)
+    axes = axes_of(space, values, confidential, method.k, method.cuts)
     groups = partition(axes.values, axes.widths, min(n, method.mask_size))
     ends = finishing(space.attributes, space.domains, values, method.k, "clip", "grid")
     moved = masked(space, values, groups.labels, method.numeric, context.streams)
@@ -144,6 +145,8 @@ def _problem(
     answers = confidential.labels
     if confidential.steps is not None:
         answers = np.maximum(confidential.steps, 0)
+    elif method.fitness == "expected":
+        answers = SCALE * np.eye(confidential.n_labels, dtype=np.int64)[confidential.labels]
     optimizer = SubsetGenetic(
         len(masks.records),
         method.tournament,

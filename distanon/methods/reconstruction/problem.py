@@ -29,7 +29,7 @@ class Problem:
         optimizer: over subsets of the candidates, or over one candidate a group.
         questions: of the fold that the search fits to.
         candidates: what may be chosen.
-        answers: int64, shape (c,): what each candidate answers.
+        answers: int64, shape (c,) or (c, w): what each candidate answers, `Fitness.count`.
         firsts: int64, shape (g,): the first candidate of each group; None: subsets are chosen.
         fitness: what is measured.
     """

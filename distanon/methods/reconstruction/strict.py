@@ -45,7 +45,7 @@ def release_strict(
     """Groups the records, searches one representative for each group and publishes them."""
     table = WholeTable.read(dataset)
     confidential = Confidential.of(dataset, method.bins)
-    axes = axes_of(table.space, table.values, confidential, method.k, method.category_order)
+    axes = axes_of(table.space, table.values, confidential, method.k, method.cuts)
     groups = partition(
         axes.values,
         axes.widths,
@@ -122,7 +122,9 @@ def _problem(
         None,
         list_length(len(pool.tuples), len(pool.firsts), method.neighbors),
     )
-    answers = confidential.answers(groups.labels, len(groups), folds.answers)
+    shared = method.fitness == "expected" and not confidential.is_number
+    answer = confidential.shares if shared else confidential.answers
+    answers = answer(groups.labels, len(groups), folds.answers)
     optimizer = ChoiceGenetic.over(pool.options, method.tournament, method.mutation, method.elite)
     fitness = Fitness(method.fitness, method.neighbors, confidential.is_number)
     problem = Problem(
