@@ -131,8 +131,8 @@ def _close_size(column: SensitiveColumn, k: int, nodes: int) -> int:
         works = next((s for s in range(k, nodes + 1) if closest(rules, tally, s) <= t), nodes)
         raise InfeasibleError(
             f"promises.t_closeness: t is {rules.t:g}, but no class of {k} to {sizes[-1]} nodes "
-            f"comes nearer than {least:.4g} to the distribution of column {column.name!r}; the smallest "
-            f"t that works is {np.ceil(least * 1e4) / 1e4:g}, the smallest k {works}"
+            f"comes nearer than {least:.4g} to the distribution of column {column.name!r}; the "
+            f"smallest t that works is {np.ceil(least * 1e4) / 1e4:g}, the smallest k {works}"
         )
     while not reachable[-1]:
         reachable.pop()

@@ -132,12 +132,26 @@ class Finish:
 
     def _move(self, node: int, s: int) -> bool:
         for other in np.flatnonzero(s * self._want < 0).tolist():
-            for middle in self._partners(node, s):
-                if middle != other and self._can(middle, other, -s):
-                    self._toggle(node, middle, s)
-                    self._toggle(middle, other, -s)
-                    return True
+            middle = self._middle(node, other, s)
+            if middle is not None:
+                self._toggle(node, middle, s)
+                self._toggle(middle, other, -s)
+                return True
         return False
+
+    def _middle(self, node: int, other: int, s: int) -> int | None:
+        """Whose edge moves from one to the other: of those tried who shares most with both.
+
+        It is looked for among the neighbors of the one that has too many, who are few.
+        """
+        fuller, emptier = (other, node) if s > 0 else (node, other)
+        best, most = None, -1
+        for middle in self._partners(fuller, -1):
+            if middle != emptier and self._can(middle, emptier, 1):
+                shared = len(self._row(middle) & self._row(emptier))
+                if shared > most:
+                    best, most = middle, shared
+        return best
 
     def _shift(self, node: int, s: int) -> bool:
         """A moved end, for a node that may drift the other way."""
