@@ -49,14 +49,20 @@ _SHORT = {
     "kept (owner)": ("neighborhoods.stability_owner",),
     "kept (analyst)": ("neighborhoods.stability_analyst",),
     "F-measure": ("clustering.kmeans_f",),
-    "inferred": ("attribute.inference",),
-    "NCP": ("generalization.ncp", "generalization.ncp_members"),
-    "random forest": ("classification.random_forest",),
-    "1-NN": ("classification.nearest_neighbor",),
     "edges kept": ("topology.edges_kept",),
     "communities": ("topology.communities",),
 }
 """Headings of the comparison; of several figures the highest counts."""
+
+_SHORT_OF_GROUPS = {
+    "found": ("identity.highest",),
+    "inferred": ("attribute.inference",),
+    "NCP": ("generalization.ncp", "generalization.ncp_members"),
+    "random forest": ("classification.random_forest",),
+    "regression": ("classification.logistic_regression",),
+    "1-NN": ("classification.nearest_neighbor",),
+}
+"""The same beside a release whose rows stand for groups; more would not fit a terminal."""
 
 
 class Figures(Protocol):
@@ -273,12 +279,14 @@ def _print_comparison(run: Run) -> None:
 
     found = {"this release": run.measurements, **run.compared}
     by_name = {label: {each.name: each for each in figures} for label, figures in found.items()}
-    headings = _SHORT | {"found": (*_SHORT["found"], *STRUCTURAL)}
+    is_of_groups = any(_is_of(name, _SHORT_OF_GROUPS["NCP"]) for name in by_name["this release"])
+    short = _SHORT_OF_GROUPS if is_of_groups else _SHORT
+    headings = short | {"found": (*short["found"], *STRUCTURAL)}
     shown = {
         label: {heading: _highest(figures, names) for heading, names in headings.items()}
         for label, figures in by_name.items()
     }
-    names = [name for name in _SHORT if any(row[name] for row in shown.values())]
+    names = [name for name in short if any(row[name] for row in shown.values())]
     table = Table(title="On the same data")
     table.add_column("method", no_wrap=True)
     for name in names:

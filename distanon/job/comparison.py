@@ -9,9 +9,11 @@ import math
 import time
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pyarrow as pa
 
 from distanon import auditing
+from distanon.attacks import known_seed
 from distanon.auditing import Thoroughness
 from distanon.data.evidence import Evidence
 from distanon.data.graph import GraphDataset
@@ -21,7 +23,7 @@ from distanon.data.ports import Partition, Scratch
 from distanon.data.release import Release, sort_for_release
 from distanon.data.schema import Schema
 from distanon.data.supernode_evidence import SupernodeEvidence
-from distanon.data.table import Dataset, MemoryPartition
+from distanon.data.table import Dataset, MemoryPartition, cut
 from distanon.errors import InfeasibleError, InputError, SpecError
 from distanon.job.graphs import check, evidence_in_memory, make
 from distanon.job.journal import Journal, subject_of
@@ -34,6 +36,10 @@ from distanon.spec import JobSpec
 from distanon.utility.information_loss import displacement_rms
 from distanon.utility.topology import edit_loss
 
+_DRAWN_BY_RECORD = ("dptpe", "noise")
+"""Methods whose random draws depend on seed and record number alone."""
+_SEED_RECORDS = 200_000
+"""The attack that knows the seed takes as long as the method: beyond it only with attacks: full."""
 _COMPARED_ASSIGNMENT = 1_000
 """Its time grows with the cube of the records: many methods together would take minutes."""
 
@@ -81,6 +87,8 @@ def measure_all(
             left = deadline - time.monotonic()
             if method is None:
                 figures = _figures(spec, evidence, context, left)
+                if deadline > time.monotonic():
+                    figures += _known_seed(spec, evidence, context)
             elif left > 0.0:
                 with about(context.progress, label):
                     figures = _beside(spec, method, dataset, evidence, context, place, deadline)
@@ -110,10 +118,35 @@ def _beside(
         return [_not_made(str(error))]
     left = deadline - time.monotonic()
     if isinstance(release, Release):
-        beside = _in_memory(release, evidence)
+        beside = _in_memory(release, evidence, replicates=method.replicates)
     elif isinstance(dataset, GraphDataset):
         beside = evidence_in_memory(release, dataset, method, context.streams)
     return _figures(spec, beside, context, left, is_compared=True)
+
+
+def _known_seed(spec: JobSpec, evidence: Evidence, context: Context) -> list[Measurement]:
+    """What comes back to an intruder who knows the seed, of methods that draw by record."""
+    is_large = len(evidence.release) > _SEED_RECORDS and spec.measure.attacks != "full"
+    if spec.method.name not in _DRAWN_BY_RECORD or evidence.sources is None or is_large:
+        return []
+    order = pa.array(np.argsort(evidence.sources, kind="stable"))
+    schema = evidence.release.schema
+    table = evidence.release_table.take(order)
+    rows = Dataset(schema, cut(table, context.blocks), "the release")
+    scratch = _NamedScratch("known-seed", context.scratch)
+    try:
+        again = make(spec.method, rows, {}, replace(context, scratch=scratch))
+        if not isinstance(again, Release):
+            return []
+        made, numbers = sort_for_release(
+            pa.concat_tables([piece.read() for piece in again.pieces], promote_options="default")
+        )
+        by_record = made.select(list(evidence.space.names)).take(pa.array(np.argsort(numbers)))
+        values = evidence.space.encode(by_record)
+    except (InfeasibleError, InputError, SpecError) as error:
+        reason = str(error)
+        return [Measurement("inversion.known_seed", math.nan, note=reason, is_public=False)]
+    return known_seed.measure(evidence, values)
 
 
 def _not_made(reason: str) -> Measurement:
@@ -171,7 +204,7 @@ def _figures(
     return auditing.measure(evidence, thoroughness, context.crew, context.streams, context.blocks)
 
 
-def _in_memory(release: Release, evidence: Evidence) -> Evidence:
+def _in_memory(release: Release, evidence: Evidence, *, replicates: bool) -> Evidence:
     """A release that is not written, in the form in which it would be published."""
     table, sources = sort_for_release(
         pa.concat_tables([piece.read() for piece in release.pieces], promote_options="default")
@@ -181,7 +214,7 @@ def _in_memory(release: Release, evidence: Evidence) -> Evidence:
         for name in table.column_names
     )
     dataset = Dataset(Schema(attributes), (MemoryPartition(table),), "the compared release")
-    return evidence.beside(dataset, sources)
+    return evidence.beside(dataset, sources, replicates=replicates)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ PHRASES = {
     "identity.marketer": "records found by who links all of them: groups / rows (marketer)",
     "inversion.known_sample": "values turned back by who knows a few records",
     "inversion.known_more": "values turned back by who knows four times as many",
+    "inversion.known_seed": "records turned back by who knows the seed",
+    "inversion.known_seed_as_released": "records that are as near without any attack",
     "inversion.as_released": "values that are as near without any attack",
     "membership.auc": "how well it is told who was in the data (a coin: 0.5)",
     "neighborhoods.stability_owner": "of each neighborhood kept (owner's scale)",
@@ -90,6 +92,7 @@ STRONGEST = (
     "identity.assignment",
     "inversion.known_sample",
     "inversion.known_more",
+    "inversion.known_seed",
 )
 """The attacks of which the strongest counts, those that find records and those that undo."""
 
@@ -126,7 +129,7 @@ USE = "Use"
 
 def risk(name: str) -> str:
     """Which kind of risk a figure is of; USE for what is kept."""
-    return REGULATORS.get(name.split(".")[0], USE)
+    return REGULATORS.get(name.split(".", maxsplit=1)[0], USE)
 
 
 def order(name: str) -> int:

@@ -103,3 +103,21 @@ output: {tmp_path / "out"}
         InputError, match=r"'b', 2 rows, the first of them row 2 of \S*2\.csv: text"
     ):
         open_inputs(spec, Streams(5))
+
+
+def test_a_population_needs_the_quasi_identifiers_alone(opened, tmp_path):
+    assert opened().population is None
+    other = tmp_path / "everybody.parquet"
+    pq.write_table(pa.table({"a": [1, 2, 7], "b": [0.5, 1.5, 2.0], "more": ["x"] * 3}), other)
+    found = opened(f"input.population={other}").population
+    assert [one.name for one in found.schema] == [
+        one.name for one in found.schema.quasi_identifiers
+    ]
+    assert len(found) == 3
+    pq.write_table(pa.table({"b": [0.5]}), other)
+    with pytest.raises(InputError, match=r"everybody.parquet: a population needs .* 'a'"):
+        opened(f"input.population={other}")
+    pq.write_table(pa.table({"a": ["planted"], "b": [1.0]}), other)
+    with pytest.raises(InputError, match=r"'a', row 1: text, expected") as caught:
+        opened(f"input.population={other}")
+    assert "planted" not in str(caught.value)
