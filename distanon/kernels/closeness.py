@@ -17,6 +17,9 @@ from distanon.kernels.counts import (
     wide,
 )
 
+_WORTH_COMPILING = 500_000  # steps: below, loading the compiler would take longer
+_LARGEST = 2**62
+
 
 def equal_distances(counts: Counts, reference: NDArray[np.int64]) -> Ratios:
     """Earth mover's distance where all values are equally far: the total variation.
@@ -85,16 +88,11 @@ def ordered_distances(
     surplus = excess(beside, reference, whole, counts.totals)
     more = segment_sums(np.maximum(surplus, 0), beside.starts)
     largest = int(counts.totals.max(initial=0))
-    totals, upto = (
-        wide(terms, whole, largest) for terms in (counts.totals, np.cumsum(line_reference))
-    )
+    totals = wide(counts.totals, whole, largest)
     net = whole * wide(beside.totals, whole, largest) - totals * int(reference[marker].sum())
-    for place in np.flatnonzero(net != 0):
-        span = slice(ordered.starts[place], ordered.starts[place + 1])
-        own = np.zeros(len(line_reference), np.int64)
-        own[ordered.values[span]] = ordered.counts[span]
-        gaps = whole * wide(np.cumsum(own), whole, largest) - totals[place] * upto
-        line[place] = _unbalanced_cost([int(gap) for gap in gaps])
+    uneven = np.flatnonzero(net != 0)
+    if len(uneven):
+        line[uneven] = _unbalanced(ordered, uneven, counts.totals, np.cumsum(line_reference), whole)
     moved = np.maximum(more, more - net).astype(object)
     return Ratios(line + steps * moved, _denominators(counts, reference, steps))
 
@@ -170,7 +168,35 @@ def _line_costs(
     return line
 
 
-def _unbalanced_cost(gaps: list[int]) -> int:
+def _unbalanced(
+    ordered: Counts,
+    places: NDArray[np.int64],
+    totals: NDArray[np.int64],
+    upto: NDArray[np.int64],
+    whole: int,
+) -> Integers:
+    """`unbalanced_cost` of some classes, shape (p,), Python integers; compiled where it pays."""
+    largest = int(totals.max(initial=0))
+    steps = len(places) * len(upto)
+    if steps > _WORTH_COMPILING and len(upto) * whole * largest < _LARGEST:
+        from distanon.kernels.unbalanced import unbalanced_costs
+
+        found = unbalanced_costs(
+            places, ordered.starts, ordered.values, ordered.counts, totals, upto, whole
+        )
+        return np.asarray(found.astype(object))
+    costs = np.empty(len(places), object)
+    wide_upto = wide(upto, whole, largest)
+    for at, place in enumerate(places):
+        span = slice(ordered.starts[place], ordered.starts[place + 1])
+        own = np.zeros(len(upto), np.int64)
+        own[ordered.values[span]] = ordered.counts[span]
+        gaps = whole * wide(np.cumsum(own), whole, largest) - int(totals[place]) * wide_upto
+        costs[at] = unbalanced_cost([int(gap) for gap in gaps])
+    return costs
+
+
+def unbalanced_cost(gaps: list[int]) -> int:
     """What moving along the order costs where markers take up (or give) the difference.
 
     Args:
