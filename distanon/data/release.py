@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from distanon.data.ports import Partition
 from distanon.data.schema import SOURCE, Attribute, AttributeType, Role, Schema
 
 _PSEUDONYM_DIGITS = 32
+_LARGEST_KEY = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,16 +102,51 @@ def sort_for_release(table: pa.Table) -> tuple[pa.Table, NDArray[np.int64]]:
     places = [place for place, name in enumerate(table.column_names) if name != SOURCE]
     columns = [_tidy(table.column(place)) for place in places]
     source = table.column(SOURCE).cast(pa.int64())
-    keys = pa.table([*(_sortable(column) for column in columns), source], names=_numbered(columns))
-    order = pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names])
+    keys = [*_keys(columns), source]
+    ordered = pa.table(keys, names=[str(place) for place in range(len(keys))])
+    order = pc.sort_indices(ordered, sort_keys=[(n, "ascending") for n in ordered.column_names])
+    del keys, ordered  # of large tables they are large
     names = [table.column_names[place] for place in places]
     published = pa.table(columns, names=names).take(order) if columns else table.select([])
     return published, source.take(order).to_numpy().astype(np.int64, copy=False)
 
 
-def _numbered(columns: list[pa.ChunkedArray]) -> list[str]:
-    """Names that can't meet a column's own: the keys are a table of their own."""
-    return [str(place) for place in range(len(columns) + 1)]
+def _keys(columns: Sequence[pa.ChunkedArray | pa.Array]) -> list[pa.ChunkedArray | pa.Array]:
+    """What sorts as the columns do, first to last, in less memory and time.
+
+    Texts become their ranks, and neighboring ranks one number where it can hold them.
+    """
+    keys: list[pa.ChunkedArray | pa.Array] = []
+    joined, radix = np.zeros(0, np.int64), 1
+    for column in columns:
+        ranked = _ranks(column)
+        if radix > 1 and (ranked is None or radix * ranked[1] > _LARGEST_KEY):
+            keys.append(pa.array(joined))
+            radix = 1
+        if ranked is None:
+            keys.append(_sortable(column))
+        elif radix > 1:
+            joined, radix = joined * ranked[1] + ranked[0], radix * ranked[1]
+        else:
+            joined, radix = ranked
+    return [*keys, pa.array(joined)] if radix > 1 else keys
+
+
+def _ranks(column: pa.ChunkedArray | pa.Array) -> tuple[NDArray[np.int64], int] | None:
+    """The rank of each row's text, missing last, int64 (n,), and how many ranks there are.
+
+    None where values are compared as they are.
+    """
+    values = codes.plain(column)
+    if not codes.is_text(values.type):
+        return None
+    encoded = values.dictionary_encode()
+    many = len(encoded.dictionary)
+    rank = np.empty(many + 1, np.int64)
+    rank[pc.sort_indices(encoded.dictionary).to_numpy()] = np.arange(many)
+    rank[many] = many
+    places = pc.fill_null(encoded.indices, many).to_numpy(zero_copy_only=False)
+    return rank[places], many + 1
 
 
 def _protected(column: pa.ChunkedArray, attribute: Attribute) -> pa.ChunkedArray | pa.Array:

@@ -234,7 +234,7 @@ def test_partitions_and_fragments_change_no_byte(monkeypatch, pieces, fragment):
 
 
 @pytest.mark.ray
-@pytest.mark.parametrize("workers", [1, 2, 4])
+@pytest.mark.parametrize("workers", [2, 4])
 def test_workers_change_no_byte(monkeypatch, ray_address, workers):
     from distanon.runtime import crew as open_crew
     from distanon.runtime.settings import RuntimeSettings
