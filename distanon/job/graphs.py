@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast
 
+from distanon.data.domain import scan
 from distanon.data.evidence import Evidence
 from distanon.data.graph import GraphDataset
 from distanon.data.graph_release import GraphRelease, PublishedGraph, publishable_tables
-from distanon.data.graph_tables import remarks
+from distanon.data.graph_tables import GraphTables, remarks
 from distanon.data.missing import refuse_missing
 from distanon.data.release import Release
 from distanon.data.streams import Streams
@@ -58,11 +59,22 @@ def open_graph_dataset(spec: JobSpec) -> tuple[GraphDataset, tuple[str, ...], st
     )
     dataset = opened.dataset(wanted.schema_for(opened, hierarchies))
     nodes = dataset.node_dataset()
+    locate = _locate(opened.tables)
+    scan(nodes, locate)  # so that a value that can't be read is named by the file of the nodes
     if wanted.missing == "error":
-        place = f"{nodes.source}, nodes"
-        refuse_missing(nodes, lambda node: (place, node + 1), "input.graph.missing")
+        refuse_missing(nodes, locate, "input.graph.missing")
     refuse_unique(nodes, wanted.confirm_unique, "input.graph.confirm_unique")
     return dataset, (*opened.notes, *remarks(dataset)), opened.fingerprint
+
+
+def _locate(tables: GraphTables) -> Callable[[int], tuple[str, int]]:
+    """The file and the row, or line, of a node."""
+
+    def locate(node: int) -> tuple[str, int]:
+        where, _, number = tables.node_place(node).rpartition(" ")
+        return where.rpartition(", ")[0], int(number)
+
+    return locate
 
 
 def published_form(release: Made, dataset: Data, streams: Streams) -> Release | PublishedGraph:

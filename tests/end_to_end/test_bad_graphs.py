@@ -198,7 +198,9 @@ def test_missing_attributes_are_an_error_where_the_spec_says_so(run):
     nodes = people(lambda one: "" if one in (4, 9) else "xy"[one % 2])
     with pytest.raises(InputError) as error:
         run(RING, "input.graph.missing=error", nodes=nodes)
-    refused(error, InputError, 2, "'job'", "2 missing values", "row 5", "own_category")
+    refused(
+        error, InputError, 2, "nodes.csv: column 'job'", "2 missing values", "row 5", "own_category"
+    )
 
 
 def test_an_insensitive_attribute_that_names_people_is_refused(run):
@@ -212,3 +214,47 @@ def test_an_insensitive_attribute_that_names_people_is_refused(run):
 
 def test_nodes_without_attributes_lack_none(run):
     run(RING, "input.graph.missing=error", ACCEPTED)
+
+
+@pytest.mark.parametrize("method", ["kmfc_gwo", "sangreea", "degree_anonymization"])
+def test_bad_attributes_name_the_file_of_the_nodes_whatever_the_method(run, method):
+    settings = [f"method={{name: {method}, k: 3}}"] if method != "kmfc_gwo" else []
+    settings.append(
+        "input.graph.columns={town: quasi_identifier, job: {role: sensitive, type: numeric}}"
+    )
+    nodes = people(lambda one: "much" if one == 4 else str(one % 3))
+    with pytest.raises(InputError) as error:
+        run(RING, *settings, nodes=nodes)
+    refused(error, InputError, 2, "nodes.csv", "'job'", "row 5")
+    assert "much" not in str(error.value)
+
+
+def test_nan_is_a_missing_number_where_the_type_is_a_number(run):
+    columns = "columns={town: quasi_identifier, job: {role: sensitive, type: numeric}}"
+    nodes = people(lambda one: "NaN" if one == 4 else str(one % 3))
+    marks = "input.graph.csv={missing: [NaN]}"
+    with pytest.raises(InputError) as error:
+        run(RING, f"input.graph.{columns}", marks, "input.graph.missing=error", nodes=nodes)
+    refused(error, InputError, 2, "nodes.csv: column 'job'", "1 missing values", "row 5")
+    result = run(RING, f"input.graph.{columns}", marks, "method.l=2", ACCEPTED, nodes=nodes)
+    assert all(one.kept for one in result.verdicts)
+
+
+@pytest.mark.parametrize("method", ["sangreea", "degree_anonymization"])
+def test_the_baselines_refuse_what_can_not_be(run, method):
+    def asked(**settings):
+        return f"method={{name: {method}, {', '.join(f'{k}: {v}' for k, v in settings.items())}}}"
+
+    one_value = people(lambda _: "x")
+    with pytest.raises(InfeasibleError) as error:
+        run(RING, asked(k=3, l=2), nodes=one_value)
+    refused(error, InfeasibleError, 3, "l_diversity", "'job'", "1 different value", "no l works")
+    with pytest.raises(InfeasibleError) as error:
+        run(RING, asked(k=31))
+    refused(error, InfeasibleError, 3, "largest k that works is 30")
+    with pytest.raises(SpecError) as error:
+        run(RING, asked(k=1))
+    refused(error, SpecError, 2, "method.k", "2 or more")
+    rare = people(lambda one: "x" if one == 4 else "y")
+    found = run(RING + "n1,n3\n", asked(k=3, t=0), nodes=rare)
+    assert all(one.kept for one in found.verdicts)

@@ -102,7 +102,6 @@ class SaNGreeA(GraphMethod):
         """
         from distanon.kernels.structural_loss import normalized_structural_loss
 
-        del context
         self.check(dataset, promises)
         graph = dataset.graph
         space, values = None, np.empty((len(dataset), 0))
@@ -112,6 +111,11 @@ class SaNGreeA(GraphMethod):
             values = space.encode(dataset.nodes)
         wanted = SensitiveClasses.of(dataset, promises)
         labels, joins = self._clusters(graph, qualities(space, values), wanted)
+        if joins:
+            context.progress.note(
+                f"{joins + int(labels.max()) + 1} clusters were joined to {int(labels.max()) + 1}, "
+                "since the sensitive values of fewer nodes do not keep l and t"
+            )
         agreed = np.empty((int(labels.max()) + 1, 0))
         if space is not None:
             agreed = agreed_values(labels, values, space)
