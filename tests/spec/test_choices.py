@@ -17,6 +17,7 @@ METHODS_OF_THE_FORMAT = {
 PROMISES_OF_THE_FORMAT = {
     "k_anonymity", "l_diversity", "t_closeness", "unchanged", "linkage", "beta_likeness",
     "delta_disclosure", "alpha_k", "k_degree", "link_confidence",
+    "copies",
 }  # fmt: skip
 
 
