@@ -18,6 +18,7 @@ from distanon.data.ports import Partition
 from distanon.sharded.class_keys import KeyColumn, numbers, words
 
 Integers = NDArray[np.int64]
+Packed = NDArray[np.int32]
 
 
 class Plan(NamedTuple):
@@ -37,11 +38,15 @@ class Plan(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """(class, value, count), ascending; classes by their place in the tally."""
+    """(class, value, count), ascending, int32 on the way; classes by their place in the tally."""
 
-    classes: Integers
-    values: Integers
-    counts: Integers
+    classes: Integers | Packed
+    values: Integers | Packed
+    counts: Integers | Packed
+
+    def packed(self) -> Pairs:
+        """The same in half the room: a table has fewer than 2³¹ records, so all numbers fit."""
+        return Pairs(*(one.astype(np.int32) for one in self))
 
 
 class Tally(NamedTuple):
@@ -49,16 +54,18 @@ class Tally(NamedTuple):
 
     Attributes:
         words: the tuple of each class, each of shape (c,).
-        sizes: int64, shape (c,).
-        firsts: int64, shape (c,): record numbers in the whole table.
+        sizes: int32, shape (c,).
+        firsts: int32, shape (c,): record numbers in the partition.
+        start: of the partition, in the whole table.
         pairs: of each column that is counted, and of the people where these are.
         borders: int64, shape (buckets + 1,): bucket b is of the classes borders[b] … borders[b+1].
         suppressed: the first record of which every cell is suppressed; None: there is none.
     """
 
     words: tuple[Integers, ...]
-    sizes: Integers
-    firsts: Integers
+    sizes: Packed
+    firsts: Packed
+    start: int
     pairs: tuple[Pairs, ...]
     borders: Integers
     suppressed: int | None
@@ -101,9 +108,10 @@ def tally(plan: Plan, item: tuple[Partition, Integers | None]) -> Tally:
         pairs.append(found._replace(values=people[person.firsts][found.values]))
     return Tally(
         tuple(word[order] for word in tuples),
-        groups.sizes[order],
-        groups.firsts[order] + part.start,
-        tuple(pairs),
+        groups.sizes[order].astype(np.int32),
+        groups.firsts[order].astype(np.int32),
+        part.start,
+        tuple(one.packed() for one in pairs),
         np.searchsorted(bucket_of[order], np.arange(plan.buckets + 1)),
         _first_like(plan.suppressed, tuples, groups.firsts + part.start),
     )
@@ -121,16 +129,20 @@ def join(_: None, item: tuple[int, bool, *tuple[Tally, ...]]) -> Bucket:
     ]
     groups = _grouped(tuples)
     sizes = np.zeros(len(groups), np.int64)
-    np.add.at(sizes, groups.class_of, _cut(told, "sizes"))
+    np.add.at(
+        sizes, groups.class_of, np.concatenate([one.sizes[low:high] for one, (low, high) in told])
+    )
     firsts = np.full(len(groups), np.iinfo(np.int64).max)
-    np.minimum.at(firsts, groups.class_of, _cut(told, "firsts"))
+    absolute = [one.firsts[low:high] + np.int64(one.start) for one, (low, high) in told]
+    np.minimum.at(firsts, groups.class_of, np.concatenate(absolute))
     offsets = np.cumsum([0, *(high - low for low, high in spans)])
     pairs = [_summed(told, at, groups.class_of, offsets) for at in range(len(tallies[0].pairs))]
     people = None
     if with_people:
         people = np.bincount(pairs.pop().classes, minlength=len(groups)).astype(np.int64)
     marked = [one.suppressed for one in tallies if one.suppressed is not None]
-    return Bucket(sizes, firsts, tuple(pairs), people, min(marked, default=None))
+    packed = tuple(one.packed() for one in pairs)
+    return Bucket(sizes, firsts, packed, people, min(marked, default=None))
 
 
 def _first_like(
@@ -143,12 +155,6 @@ def _first_like(
     for word, one in zip(tuples, wanted, strict=True):
         same &= word == one
     return int(firsts[same][0]) if same.any() else None
-
-
-def _cut(told: Sequence[tuple[Tally, tuple[int, int]]], name: str) -> Integers:
-    """One array of each tally, the bucket's classes alone, joined."""
-    joined: Integers = np.concatenate([getattr(one, name)[low:high] for one, (low, high) in told])
-    return joined
 
 
 def _summed(
@@ -178,7 +184,7 @@ def _merged(classes: Integers, values: Integers, counts: Integers) -> Pairs:
     is_new = np.ones(len(order), np.bool_)
     is_new[1:] = (classes[1:] != classes[:-1]) | (values[1:] != values[:-1])
     starts = np.flatnonzero(is_new)
-    sums = np.add.reduceat(counts, starts) if len(starts) else counts
+    sums = np.add.reduceat(counts, starts, dtype=np.int64) if len(starts) else counts
     return Pairs(classes[starts], values[starts], sums)
 
 

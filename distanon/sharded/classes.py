@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from distanon.data.classes import SUPPRESSED, is_text
+from distanon.data.classes import SUPPRESSED, is_text, partition_of
 from distanon.data.ports import Partition
 from distanon.data.table import Dataset
 from distanon.kernels.counts import Counts, from_triplets
@@ -35,6 +35,7 @@ from distanon.sharded.class_tallies import Bucket, Pairs, Plan, join, tally
 Integers = NDArray[np.int64]
 
 _BUCKET_ROWS = 2_000_000  # records whose tuples a worker joins at once, at the most
+_LARGEST_NUMBER = 2**31
 _ONE_BUCKET = 262_144  # so few are joined in one piece
 
 
@@ -96,6 +97,8 @@ def class_tables(
         or one bucket of about 2 million tuples.
     """
     plan = _planned(crew, dataset, columns, values)
+    if people is not None and people.max(initial=0) >= _LARGEST_NUMBER:
+        people = partition_of(people).class_of  # as small as the pieces pack them
     items = [
         (one, None if people is None else people[one.start : one.stop])
         for one in dataset.partitions

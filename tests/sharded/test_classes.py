@@ -160,6 +160,12 @@ def test_the_class_of_fully_suppressed_rows_is_known(pieces):
         assert class_tables(SerialCrew(), dataset(other, pieces), columns).suppressed is None
 
 
+def test_people_may_have_any_numbers():
+    people = np.array([2**33, 2**33 + 2**32, 7, 2**33])
+    found = class_tables(SerialCrew(), dataset({"x": [1, 1, 1, 2]}, 2), ["x"], people=people)
+    assert found.people.tolist() == [3, 1]
+
+
 def test_a_table_without_records_has_no_classes():
     empty = Dataset(dataset({"x": [1], "s": ["u"]}).schema, ())
     found = class_tables(SerialCrew(), empty, ["x"], ["s"], np.zeros(0, np.int64))
