@@ -14,9 +14,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from distanon.attacks.identity import TARGETS, Setting, release_to_original
 from distanon.attacks.intervals import wilson
 from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement
+from distanon.data.streams import Streams
+from distanon.runtime.crew import Crew
+from distanon.sharded.indexes import original_index
 
 TOLERANCE = 0.01
 """A value comes back when it is this near, in units of its column's range."""
@@ -24,17 +28,23 @@ TOLERANCE = 0.01
 Floats = NDArray[np.float64]
 
 
-def measure(evidence: Evidence, again: Floats) -> list[Measurement]:
-    """Shares of records of which every number comes back within 1 % of its column's range.
+def measure(
+    evidence: Evidence, again: Floats, *, crew: Crew, streams: Streams, blocks: int = 8
+) -> list[Measurement]:
+    """How many records come back: every number within 1 % of its column's range, or linked.
 
     Args:
         evidence: with the original, and one row for each record.
         again: float64, shape (n, q): the release of the release with the same seed, by record
             number, in the scale of the evidence.
+        crew: the workers.
+        streams: draws the rows that are linked where there are many.
+        blocks: items of work.
 
     Returns:
-        The share with Wilson's 95 % interval, and the share that is as near as released; an empty
-        list without numeric quasi-identifiers that vary.
+        The share with Wilson's 95 % interval, and the share that is as near as released; the share
+        of rows taken back whose nearest original is their source (as released it is
+        identity.release_to_original). An empty list without numeric quasi-identifiers that vary.
     """
     sources = evidence.sources
     if evidence.original is None or sources is None or evidence.is_generalized:
@@ -48,12 +58,29 @@ def measure(evidence: Evidence, again: Floats) -> list[Measurement]:
     spreads = np.array(evidence.space.spreads)[moving]
     truth = evidence.original_values[:, moving]
     back = taken_back(released, again[:, moving])
+    values = evidence.release_values[np.argsort(sources)].copy()
+    values[:, moving] = back
+    records = np.arange(len(truth))
+    rows = streams.sample(records, TARGETS, "known seed rows")
+    setting = Setting(crew, blocks, records, rows, records)
+    linked = release_to_original(setting, original_index(evidence), evidence.space.embed(values))
+    hits = float(linked.sum())
+    low, high = wilson(hits, len(rows))
     return [
         _share("inversion.known_seed", _is_near(back, truth, spreads), "knows the seed"),
         _share(
             "inversion.known_seed_as_released",
             _is_near(released, truth, spreads),
             "without any attack",
+        ),
+        Measurement(
+            "inversion.known_seed_linked",
+            hits / len(rows),
+            low,
+            high,
+            goal="lower",
+            n=len(rows),
+            note="rows taken back whose nearest original is their source",
         ),
     ]
 

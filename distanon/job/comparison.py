@@ -146,7 +146,9 @@ def _known_seed(spec: JobSpec, evidence: Evidence, context: Context) -> list[Mea
     except (InfeasibleError, InputError, SpecError) as error:
         reason = str(error)
         return [Measurement("inversion.known_seed", math.nan, note=reason, is_public=False)]
-    return known_seed.measure(evidence, values)
+    return known_seed.measure(
+        evidence, values, crew=context.crew, streams=context.streams, blocks=context.blocks
+    )
 
 
 def _not_made(reason: str) -> Measurement:

@@ -31,6 +31,7 @@ PHRASES = {
     "inversion.known_sample": "values turned back by who knows a few records",
     "inversion.known_more": "values turned back by who knows four times as many",
     "inversion.known_seed": "records turned back by who knows the seed",
+    "inversion.known_seed_linked": "records linked to their source by who knows the seed",
     "inversion.known_seed_as_released": "records that are as near without any attack",
     "inversion.as_released": "values that are as near without any attack",
     "membership.auc": "how well it is told who was in the data (a coin: 0.5)",
@@ -93,6 +94,7 @@ STRONGEST = (
     "inversion.known_sample",
     "inversion.known_more",
     "inversion.known_seed",
+    "inversion.known_seed_linked",
 )
 """The attacks of which the strongest counts, those that find records and those that undo."""
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from distanon.attacks import known_seed
+from distanon.data.streams import Streams
+from distanon.runtime.crew import SerialCrew
 
 
 def attack(evidence, again):
-    found = known_seed.measure(evidence, np.asarray(again, dtype=float))
+    found = known_seed.measure(
+        evidence, np.asarray(again, dtype=float), crew=SerialCrew(), streams=Streams(1)
+    )
     return {one.name.removeprefix("inversion."): one.value for one in found}
 
 
@@ -18,6 +22,7 @@ def test_noise_that_does_not_depend_on_the_values_comes_off_exactly(evidence):
     release, order = original + noise, generator.permutation(50)
     found = attack(evidence(original, release[order], order), release + noise)
     assert found["known_seed"] == 1.0
+    assert found["known_seed_linked"] == 1.0
     assert found["known_seed_as_released"] < 0.1
 
 
@@ -25,7 +30,11 @@ def test_four_records_by_hand(evidence):
     # Range 100, so within 1. Taken back: 1 (near 0), 12 (not near 10), 50, 98.5 (not near 100).
     original, release = [[0], [10], [50], [100]], [[2], [11], [60], [99]]
     found = attack(evidence(original, release), [[3], [10], [70], [99.5]])
-    assert found == {"known_seed": 0.5, "known_seed_as_released": 0.5}
+    assert found == {
+        "known_seed": 0.5,
+        "known_seed_as_released": 0.5,
+        "known_seed_linked": 1.0,
+    }
 
 
 def test_where_records_are_missing_or_nothing_is_a_number_there_is_no_attack(evidence):

@@ -65,3 +65,56 @@ def test_compared_supernodes_tell_what_their_clusters_lose(graph_spec):
     for found in supernodes:
         assert 0 < found["topology.nsil"].value < 1
         assert "topology.edges_kept" not in found
+
+
+@pytest.fixture
+def table_spec(tmp_path):
+    def make(method: str, *settings: str):
+        rng = np.random.default_rng(4)
+        age = rng.integers(18, 80, 240)
+        job = rng.choice(["clerk", "smith", "cook"], 240)
+        table = pa.table(
+            {"age": age, "pay": rng.random(240), "job": job, "ill": np.where(age > 50, "y", "n")}
+        )
+        pq.write_table(table, tmp_path / "table.parquet")
+        columns = "{age: quasi_identifier, pay: quasi_identifier, job: quasi_identifier, "
+        return parse(
+            f"""
+spec: 1
+name: x
+seed: 20240229000000000000000000000000000001
+input:
+  table: {{path: {tmp_path / "table.parquet"}, columns: {columns} ill: sensitive}}}}
+  control: {{fraction: 0.2}}
+method: {method}
+measure: {{draws: 2}}
+output: {tmp_path / "out"}
+private: {tmp_path / "private"}
+""",
+            settings,
+        )
+
+    return make
+
+
+def test_generalized_releases_are_judged_by_every_attack_and_measure(table_spec, tmp_path):
+    spec = table_spec(
+        "{name: mondrian, k: 8}",
+        "promises.linkage.at_most=0.125",
+        f"input.population={tmp_path / 'table.parquet'}",
+    )
+    found = figures_of(jobs.run_job(spec, serial=True).measurements)
+    assert not [name for name in found if name.endswith("not_measured")]
+    assert 0.0 < found["identity.highest"].ci_high <= 1 / 8
+    assert found["identity.k_map"].value >= 8
+    assert found["attribute.inference.ill"].value > 0.8
+    assert found["classification.random_forest.ill"].value > 0.8
+    assert 0.0 < found["generalization.ncp"].value < 1.0
+
+
+def test_noise_is_turned_back_by_who_knows_the_seed(table_spec):
+    full = "{name: noise, rms: 0.05, domain: free, decimals: full}"
+    found = figures_of(jobs.run_job(table_spec(full), serial=True).measurements)
+    back, released = found["inversion.known_seed"], found["inversion.known_seed_as_released"]
+    assert back.value > released.value
+    assert found["inversion.known_seed_linked"].value > found["identity.release_to_original"].value
