@@ -118,9 +118,11 @@ class Rows:
     people: Codes
 
     def part(self, start: int, stop: int) -> Rows:
-        """A copy of some rows."""
-        people = self.people[start:stop] if len(self.people) else self.people
-        return Rows(self.codes[start:stop].copy(), self.records[start:stop].copy(), people.copy())
+        """A copy of some rows; people are numbered anew, so that few take little room."""
+        people = self.people[start:stop]
+        if len(people):
+            people = np.unique(people, return_inverse=True)[1].astype(np.int32)
+        return Rows(self.codes[start:stop].copy(), self.records[start:stop].copy(), people)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
