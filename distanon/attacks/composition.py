@@ -17,8 +17,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from distanon.attacks.identity import Setting, release_to_original
 from distanon.attacks.intervals import wilson
+from distanon.attacks.nearest_record import Setting, release_to_original
 from distanon.data.classes import common_classes
 from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement

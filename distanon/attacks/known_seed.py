@@ -14,8 +14,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from distanon.attacks.identity import TARGETS, Setting, release_to_original
+from distanon.attacks.identity import TARGETS
 from distanon.attacks.intervals import wilson
+from distanon.attacks.nearest_record import Setting, release_to_original
 from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement
 from distanon.data.streams import Streams

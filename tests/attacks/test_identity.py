@@ -5,9 +5,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
@@ -15,7 +12,6 @@ from sklearn.neighbors import NearestNeighbors
 from distanon.attacks import identity
 from distanon.attacks.intervals import wilson
 from distanon.data.streams import Streams
-from distanon.kernels.neighbors import NeighborIndex, distinct
 from distanon.runtime.crew import SerialCrew
 
 
@@ -83,32 +79,6 @@ def test_rates_are_those_of_scikit_learn(evidence):
     assert "known_4" not in found  # that would be all of them
     _, assigned = linear_sum_assignment(cdist(new, old, "sqeuclidean"))
     assert found["assignment"].value == pytest.approx((assigned == np.arange(300)).mean())
-
-
-def by_hand(candidates, queries, sources_of_query, own):
-    scores = []
-    for query, truth in zip(queries, sources_of_query, strict=True):
-        away = np.sqrt(((candidates - query) ** 2).sum(axis=1))
-        tied = np.flatnonzero(away <= away.min() * (1 + 1e-9) + 1e-12)
-        scores.append(sum(own[candidate] == truth for candidate in tied) / len(tied))
-    return np.mean(scores)
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    arrays(np.float64, (9, 2), elements=st.integers(0, 3).map(float)),
-    arrays(np.float64, (7, 2), elements=st.integers(0, 3).map(float)),
-    st.permutations(range(9)),
-)
-def test_ties_and_suppressed_records_as_by_hand(original, release, order):
-    sources = np.array(order[:7])
-    setting = identity.Setting(SerialCrew(), 3, sources, np.arange(7), np.sort(sources))
-    old, new = (NeighborIndex.build(distinct(table)) for table in (original, release))
-    found = identity.release_to_original(setting, old, release).mean()
-    assert found == pytest.approx(by_hand(original, release, sources, np.arange(9)))
-    found = identity.original_to_release(setting, original, new).mean()
-    targets = np.sort(sources)
-    assert found == pytest.approx(by_hand(release, original[targets], targets, sources))
 
 
 def test_all_at_once_is_left_out_beyond_the_records_that_are_allowed(evidence):

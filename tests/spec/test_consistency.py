@@ -174,6 +174,12 @@ def test_every_promise_may_be_written_or_taken_away():
             "the input 'out/held.csv' lies inside it",
         ),
         (
+            {"table": {"path": "builtin:magic"}, "population": "out/all.csv"},
+            ("out", None),
+            "output",
+            "the input 'out/all.csv' lies inside it",
+        ),
+        (
             {
                 "table": {
                     "path": "t.csv",

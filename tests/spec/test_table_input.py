@@ -99,6 +99,13 @@ def test_control_records_are_none_a_path_or_a_share(control, value):
     assert InputPart(control=control).control == value
 
 
+@pytest.mark.parametrize(
+    ("population", "value"), [("none", None), (None, None), ("all.csv", "all.csv")]
+)
+def test_a_population_is_none_or_a_path(population, value):
+    assert InputPart(population=population).population == value
+
+
 def test_a_built_in_data_set_must_exist():
     assert TableInput(path="builtin:magic").is_builtin
     assert not TableInput(path="magic.csv").is_builtin
