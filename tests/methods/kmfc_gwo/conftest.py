@@ -1,6 +1,5 @@
 """Graphs with attributed nodes for the tests of this method."""
 
-
 import pyarrow as pa
 import pytest
 
