@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from distanon.data import codes
 from distanon.data.finishing import finishing
 from distanon.data.generalization import range_texts, set_texts
 from distanon.data.ports import Partition, Scratch
@@ -107,7 +108,7 @@ def publish_ranges(
 def value_cells(space: AttributeSpace, tuples: Floats) -> pa.Table:
     """Tuples of groups, float64 (c, q) in codes, as the cells that are published."""
     columns = {
-        attribute.name: decode_column(tuples[:, place], attribute, domain)
+        attribute.name: _takeable(decode_column(tuples[:, place], attribute, domain))
         for place, (attribute, domain) in enumerate(
             zip(space.attributes, space.domains, strict=True)
         )
@@ -206,6 +207,13 @@ def publish_piece(plan: Publication, item: tuple[Partition, Scratch]) -> Partiti
     numbers = pa.array(partition.start + rows.astype(np.int64))
     table = publishable(pa.table(columns), plan.schema).append_column(SOURCE, numbers)
     return scratch.write(name, table)
+
+
+def _takeable(column: pa.Array) -> pa.Array:
+    """A column of which Arrow can take rows: views and runs as plain values."""
+    kind = column.type
+    is_odd = pa.types.is_string_view(kind) or pa.types.is_run_end_encoded(kind)
+    return codes.plain(column) if is_odd else column
 
 
 def _rows_of(table: pa.Table, rows: Integers, total: int) -> pa.Table:

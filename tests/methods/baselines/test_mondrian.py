@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import datetime as dt
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -388,3 +391,50 @@ def test_the_outermost_ends_are_bounds_or_withheld():
     )
     ends = topped["age"].str.strip("[]").str.split(", ").explode()
     assert ends[ends != "*"].astype(int).max() == 50
+
+
+N = 40
+STEPS = [i * 7 % 23 for i in range(N)]
+TYPED = {
+    "int8": pa.array(STEPS, pa.int8()),
+    "uint64": pa.array([2**63 + i for i in STEPS], pa.uint64()),
+    "float32": pa.array([i / 4 for i in STEPS], pa.float32()),
+    "float16": pa.array(np.array(STEPS, np.float16)),
+    "decimal": pa.array([Decimal(i) / 4 for i in STEPS], pa.decimal128(9, 2)),
+    "bool": pa.array([i % 3 == 0 for i in STEPS]),
+    "date": pa.array([dt.date(2020, 1, 1) + dt.timedelta(i) for i in STEPS]),
+    "date64": pa.array([dt.date(2020, 1, 1) + dt.timedelta(i) for i in STEPS], pa.date64()),
+    "instant": pa.array([10**18 + i * 10**9 for i in STEPS]).cast(pa.timestamp("ns", "UTC")),
+    "time": pa.array([dt.time(i % 24, 5) for i in STEPS], pa.time32("s")),
+    "duration": pa.array([dt.timedelta(minutes=i) for i in STEPS], pa.duration("ms")),
+    "text": pa.array([f"t{i % 5}" for i in STEPS], pa.large_string()),
+    "view": pa.array([f"t{i % 5}" for i in STEPS], pa.string_view()),
+    "dictionary": pa.array([f"t{i % 5}" for i in STEPS]).dictionary_encode(),
+    "runs": pc.run_end_encode(pa.array([f"t{i // 8}" for i in range(N)])),
+    "numbers in a dictionary": pa.array([i % 5 for i in STEPS]).dictionary_encode(),
+    "ordered": pa.DictionaryArray.from_arrays(
+        pa.array([i % 4 for i in STEPS], pa.int8()), pa.array(["d", "a", "c", "b"]), ordered=True
+    ),
+    "nothing": pa.nulls(N),
+}
+
+
+@pytest.mark.parametrize("recoding", ["range", "value"])
+@pytest.mark.parametrize("name", TYPED)
+def test_every_type_of_column_is_grouped(name, recoding):
+    column = TYPED[name]
+    gaps = pa.array([i % 11 == 3 for i in range(N)])
+    for one in (
+        (column, pc.if_else(gaps, pa.nulls(N, column.type), column))
+        if name in ("int8", "date", "bool", "text")
+        else (column,)
+    ):
+        table = pa.table({"c é": one, "other": pa.array([i % 6 for i in range(N)])})
+        release = Mondrian(k=4, recoding=recoding).anonymize(
+            table, quasi_identifiers=["c é", "other"], seed=1
+        )
+        sizes = release.data.group_by(["c é", "other"]).aggregate([([], "count_all")])
+        assert min(sizes.column("count_all").to_pylist()) >= 4
+        assert release.data.num_rows == N
+        if name not in ("bool", "nothing"):
+            assert release.counts["groups"] > 3
