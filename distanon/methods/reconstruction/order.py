@@ -87,7 +87,8 @@ def _outcomes(confidential: Confidential) -> Floats:
         known = steps >= 0
         middle = steps[known].mean() if known.any() else 0.0
         return np.where(known, steps, middle)[:, None]
-    return np.eye(confidential.n_labels)[confidential.labels]
+    indicators = np.eye(confidential.n_labels)[confidential.labels]
+    return indicators[:, 1:] if confidential.n_labels == 2 else indicators
 
 
 def _by_label(numbers: Integers, count: int, outcomes: Floats, k: int) -> Floats:
@@ -131,9 +132,10 @@ def _quantiles(column: Floats) -> Integers:
 
 
 def _direction(deviations: Floats, weights: Floats) -> Floats:
-    """The first principal component, its largest entry positive."""
+    """The first principal component, its first large entry positive."""
     if deviations.shape[1] == 1:
         return np.ones(1)
     scatter = (deviations * weights[:, None]).T @ deviations
     direction: Floats = np.linalg.eigh(scatter)[1][:, -1]
-    return direction * (1.0 if direction[np.abs(direction).argmax()] > 0 else -1.0)
+    large = np.abs(direction) >= 0.5 * np.abs(direction).max()
+    return direction * (1.0 if direction[large.argmax()] > 0 else -1.0)
