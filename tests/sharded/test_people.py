@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
+from distanon.runtime import crew as ray_crew
 from distanon.runtime.crew import SerialCrew
+from distanon.runtime.settings import RuntimeSettings
 from distanon.sharded import people
 from distanon.sharded.people import ReleasedRegions, people_of, regions_of
 
@@ -73,3 +77,35 @@ def test_missing_numbers_lie_in_regions_that_may_be_missing(sensitive_evidence):
         crew, crew.put(released.only(np.array([1]))), released, found.originals, 1
     )
     assert near.distances.tolist() == [1.0, 1.0, 0.0]  # missing is 1 from a value
+
+
+class PicklingCrew(SerialCrew):
+    """A crew whose function, items, shared value and results travel, as between processes."""
+
+    def put(self, value):
+        return super().put(pickle.loads(pickle.dumps(value, protocol=5)))
+
+    def map(self, function, items, **settings):
+        function, items = pickle.loads(pickle.dumps((function, list(items))))
+        for result in super().map(function, items, **settings):
+            yield pickle.loads(pickle.dumps(result))
+
+
+def bits(crew, evidence):
+    known = people_of(evidence)
+    released = ReleasedRegions.of(known.space, regions_of(evidence))
+    shared = crew.put(released)
+    near = people.nearest_to(crew, shared, released, known.control, 3)
+    around = people.around(crew, shared, released, known.originals, 3)
+    found = (near.starts, near.regions, near.distances, around.rows, around.people)
+    return [array.tobytes() for array in found]
+
+
+def test_travelling_changes_no_bit(given):
+    assert bits(PicklingCrew(), given) == bits(SerialCrew(), given)
+
+
+@pytest.mark.ray
+def test_ray_changes_no_bit(ray_address, given):
+    with ray_crew(RuntimeSettings(address=ray_address, workers=2)) as crew:
+        assert bits(crew, given) == bits(SerialCrew(), given)
