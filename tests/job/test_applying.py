@@ -216,6 +216,32 @@ def test_what_is_fitted_is_private_and_stays_after_success(runs, new, tmp_path):
     assert str(tmp_path).encode() not in public
 
 
+def test_a_suppressed_value_is_in_no_public_byte_and_no_message(runs, new, tmp_path):
+    planted = "Zyxwvut-7319"
+    frame = people(1, 120)
+    frame.loc[5, "job"] = planted
+    said = []
+
+    class Heard:
+        def start(self, phase, total): ...
+        def advance(self, items=1): ...
+        def note(self, message):
+            said.append(message)
+
+    output = tmp_path / "out"
+    jobs.apply(
+        runs("mdav").private,
+        new(frame),
+        output=str(output),
+        on_breach="suppress",
+        progress=Heard(),
+    )
+    files = [*output.rglob("*"), *(Path(runs("mdav").private) / "applied").rglob("*.json")]
+    assert planted.encode() not in b"".join(file.read_bytes() for file in files if file.is_file())
+    assert planted not in "".join(said)
+    assert any("suppressed" in line for line in said)
+
+
 def test_tables_in_memory_and_their_order_give_the_same_bytes(runs, tmp_path):
     run, frame = runs("mondrian"), people(1, 120)
     places = [str(tmp_path / name) for name in "abc"]

@@ -21,6 +21,7 @@ from distanon.errors import SpecError
 from distanon.kernels.label_tree import grow
 from distanon.kernels.partition import Cuts, partition
 from distanon.methods.base import Context, Method
+from distanon.methods.baselines.category_order import Ordered, ordered
 from distanon.methods.baselines.whole_table import WholeTable
 from distanon.methods.fitted import fitted_by_cuts
 from distanon.methods.groups import publish_cells, range_cells, value_cells
@@ -45,7 +46,8 @@ class DecisionTreeLeaves(Method):
 
     Source: LeFevre, DeWitt and Ramakrishnan 2008 (workload-aware anonymization); Soria-Comas et
         al. 2015 for the merging that keeps l and t.
-    Deviation: categories stand in the order of their class rates, shrunk towards the whole's.
+    Deviation: categories stand in the order of their class rates, shrunk towards the whole's, or
+        branch by branch of their hierarchy.
     """
 
     summary: ClassVar[str] = (
@@ -101,16 +103,13 @@ class DecisionTreeLeaves(Method):
         space = table.space
         classes = class_numbers(dataset)
         context.progress.start("grow the tree", 1)
-        orders = [
-            None
-            if not space.nominal[place]
-            else rate_order(table.values[:, place], classes, len(its.categories), self.k)
-            for place, its in enumerate(space.domains)
-        ]
-        values = _compared(table.values, orders)
+        axes = _axes(space, table.values, classes, self.k)
+        values = np.column_stack(
+            [axes.column(column, place) for place, column in enumerate(table.values.T)]
+        )
         cuts = grow(values, classes, self.k)
         if self.refine:
-            cuts = self._refined(table, values, cuts, promises)
+            cuts = self._refined(dataset, axes, values, cuts, promises)
         labels = cuts.locate(values)
         context.progress.advance()
         found = keep_promises(
@@ -131,28 +130,44 @@ class DecisionTreeLeaves(Method):
             self.name,
             {},
             {"leaves": int((cuts.groups >= 0).sum())},
-            _fitted(dataset, space, published, cuts, found.becomes, orders),
+            _fitted(dataset, space, published, cuts, found.becomes, axes.places),
         )
 
     def _refined(
-        self, table: WholeTable, values: Floats, cuts: Cuts, promises: Mapping[str, Promise]
+        self,
+        dataset: Dataset,
+        axes: Ordered,
+        values: Floats,
+        cuts: Cuts,
+        promises: Mapping[str, Promise],
     ) -> Cuts:
         """The tree with its leaves cut at medians, where k, l and t hold on both sides.
 
-        Leaves that break l or t stay whole: no part of them could be any better.
+        Leaves that break l or t stay whole: no part of them could be any better. A set of
+        categories is as wide as it spans in the order of rates, so that unlike ones are parted.
         """
-        space = table.space
-        extents = [max(1.0, len(its.categories) - 1.0) for its in space.domains]
-        widths = np.where(space.nominal, extents, space.spreads)
         found = partition(
             values,
-            widths,
+            axes.widths,
             self.k,
             within=cuts.locate(values),
-            limits=limits_of(table.dataset, promises),
-            subjects=people_of(table.dataset, promises),
+            limits=limits_of(dataset, promises),
+            subjects=people_of(dataset, promises),
+            trees=axes.trees,
         )
         return _grafted(cuts, found.cuts)
+
+
+def _axes(space: AttributeSpace, values: Floats, classes: Integers, k: int) -> Ordered:
+    """What is cut: categories by their class rates, or branch by branch of their hierarchy."""
+    axes = ordered(space, values, "frequency", None)
+    places = [
+        order
+        if order is None or attribute.hierarchy is not None
+        else rate_order(values[:, place], classes, len(order) - 1, k)
+        for place, (attribute, order) in enumerate(zip(space.attributes, axes.places, strict=True))
+    ]
+    return replace(axes, places=tuple(places))
 
 
 def class_numbers(dataset: Dataset) -> Integers:
@@ -223,15 +238,6 @@ def rate_order(column: Floats, classes: Integers, categories: int, k: int) -> Fl
     return places
 
 
-def _compared(values: Floats, orders: list[Floats | None]) -> Floats:
-    """What the cuts compare: places in place of categories."""
-    compared = values.copy()
-    for place, order in enumerate(orders):
-        if order is not None:
-            compared[:, place] = order[values[:, place].astype(np.int64)]
-    return compared
-
-
 def _grafted(tree: Cuts, forest: Cuts) -> Cuts:
     """The tree with the forest's tree number i in place of its leaf i."""
     nodes, leaves = len(tree.attributes), np.flatnonzero(tree.groups >= 0)
@@ -253,7 +259,7 @@ def _fitted(
     cells: pa.Table,
     cuts: Cuts,
     becomes: Integers,
-    orders: list[Floats | None],
+    places: tuple[Floats | None, ...],
 ) -> dict[str, pa.Table]:
     """The cuts, leading to the groups that leaves have become; the last one: suppressed."""
     is_leaf = cuts.groups >= 0
@@ -262,4 +268,4 @@ def _fitted(
     gone = pa.table({field.name: pa.nulls(1, field.type) for field in cells.schema})
     known = pa.concat_tables([cells, gone])
     kept = np.arange(known.num_rows) < cells.num_rows
-    return fitted_by_cuts(dataset.schema, space, known, replace(cuts, groups=groups), orders, kept)
+    return fitted_by_cuts(dataset.schema, space, known, replace(cuts, groups=groups), places, kept)

@@ -157,6 +157,16 @@ def test_numbers_are_binned_and_several_attributes_are_one_class(make):
     assert np.bincount(numbers).min() > 3
 
 
+def test_categories_with_a_hierarchy_are_cut_branch_by_branch():
+    frame = people(3, 400, gaps=0.0)
+    rows = [("cook", "service"), ("guard", "service"), ("smith", "craft"), ("clerk", "office")]
+    tree = [(*row, "*") for row in [*rows, ("nurse", "service")]]
+    release = DecisionTreeLeaves(k=60).anonymize(frame, **KEPT, hierarchies={"job": tree}, seed=1)
+    shown = set(release.data["job"])
+    assert shown <= {*frame["job"], "service", "craft", "office", "*"}
+    assert "service" in shown
+
+
 @pytest.mark.parametrize(
     ("settings", "roles", "error", "told"),
     [
