@@ -20,6 +20,7 @@ SETTINGS = {
     "beta_likeness": {"beta": 3},
     "delta_disclosure": {"delta": 2},
     "alpha_k": {"alpha": 0.5, "k": 2},
+    "copies": {"k": 2},
 }
 
 
