@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +15,9 @@ from distanon.kernels.first_chosen import (
     hits,
     squared_error,
 )
+from distanon.methods.reconstruction.settings import Figure
 
 Integers = NDArray[np.int64]
-Figure = Literal["expected", "hits", "accuracy", "balanced_accuracy", "macro_f1"]
-"""`expected`: of the accuracy where a representative answers with any of its people's labels."""
 
 
 @dataclass(frozen=True, slots=True)

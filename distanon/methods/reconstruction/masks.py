@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import NDArray
 
 from distanon.data.space import AttributeSpace
 from distanon.data.streams import Streams
 from distanon.kernels.representatives import Average, group_tuples
+from distanon.methods.reconstruction.settings import NumericMask
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-NumericMask = Literal["mean", "median"]
 
 
 def averages(space: AttributeSpace, numeric: NumericMask) -> tuple[Average, ...]:

@@ -12,10 +12,12 @@ from distanon.data.table import Dataset
 from distanon.errors import SpecError
 from distanon.methods.base import Context, Method
 from distanon.methods.limits import default_promises, refuse_disagreement, refuse_infeasible
-from distanon.methods.reconstruction.fitness import Figure
-from distanon.methods.reconstruction.masks import NumericMask
-from distanon.methods.reconstruction.order import CutRule
-from distanon.methods.reconstruction.search import SearchSettings
+from distanon.methods.reconstruction.settings import (
+    CutRule,
+    Figure,
+    NumericMask,
+    SearchSettings,
+)
 from distanon.promises.base import Promise
 from distanon.promises.copies import Copies
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distanon.data.space import AttributeSpace
 from distanon.methods.reconstruction.confidential import Confidential
+from distanon.methods.reconstruction.settings import CutRule
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-CutRule = Literal["label", "range"]
 _QUANTILES = 32  # of a number, when it is asked what it tells
 _LEAST = 0.05  # of the most telling attribute: none is left uncut
 

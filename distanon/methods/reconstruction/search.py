@@ -21,25 +21,11 @@ from distanon.methods.reconstruction.problem import (
     make_and_count,
     make_children,
 )
+from distanon.methods.reconstruction.settings import SearchSettings
 from distanon.optimizers.population import Genome, Individual, Population, founded
 from distanon.runtime.crew import Shared
 
 Integers = NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class SearchSettings:
-    """How long is searched.
-
-    Attributes:
-        individuals: of a generation.
-        generations: after the first one, at most.
-        patience: generations without a better one on the fold that stops, then the search ends.
-    """
-
-    individuals: int
-    generations: int
-    patience: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
