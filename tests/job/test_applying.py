@@ -23,6 +23,7 @@ from distanon.errors import (
     SpecError,
 )
 from distanon.spec import parse
+from distanon.storage.store import Store
 
 QUASI = ["age", "job"]
 METHODS = {
@@ -42,16 +43,10 @@ def people(seed, n):
     return pd.DataFrame({"age": age, "job": job, "ill": ill, "kept": rng.integers(0, 4, n)})
 
 
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    """Finished runs of every method, made when they are first asked for."""
-    folder, made = tmp_path_factory.mktemp("runs"), {}
+def spec_of(folder, name, *settings):
     people(1, 120).to_csv(folder / "fit.csv", index=False)
-
-    def make(name):
-        if name not in made:
-            spec = parse(
-                f"""
+    return parse(
+        f"""
 spec: 1
 name: x
 seed: 20240229000000000000000000000000000001
@@ -63,9 +58,19 @@ method: {METHODS.get(name, "{name: nends}")}
 measure: {{budget_s: 0.001}}
 output: {folder / name / "out"}
 private: {folder / name / "private"}
-"""
-            )
-            made[name] = jobs.run_job(spec, serial=True)
+""",
+        settings,
+    )
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Finished runs of every method, made when they are first asked for."""
+    folder, made = tmp_path_factory.mktemp("runs"), {}
+
+    def make(name):
+        if name not in made:
+            made[name] = jobs.run_job(spec_of(folder, name), serial=True)
         return made[name]
 
     return make
@@ -256,3 +261,24 @@ def test_an_application_has_a_report_and_is_not_resumed_but_done_again(runs, new
     done = jobs.apply(runs("mondrian").private, new(people(1, 120)), output=str(tmp_path / "out"))
     assert Path(jobs.rewrite_report(done.private)).exists()
     assert jobs.resume(done.private).output == done.output
+
+
+@pytest.mark.s3
+def test_runs_and_releases_on_s3_are_applied_as_local_ones(runs, new, tmp_path, s3_environment):
+    bucket, hidden = s3_environment.bucket(), s3_environment.bucket()
+    places = [f"output=s3://{bucket}/release/", f"private=s3://{hidden}/private/"]
+    run = jobs.run_job(spec_of(tmp_path, "mondrian", *places), serial=True)
+    place = new(people(1, 120))
+    done = jobs.apply(run.private, place)
+    assert done.output == f"s3://{bucket}/release-applied/"
+    local = jobs.apply(runs("mondrian").private, place, output=str(tmp_path / "out"))
+    remote = Store(done.output)
+    for entry in remote.list():
+        if entry.name != "_SUCCESS":
+            assert remote.read(entry.name) == (Path(local.output) / entry.name).read_bytes()
+    assert [entry.name for entry in Store(done.private).list()] == [
+        "audit.json",
+        "published.json",
+        "run.json",
+        "spec.yaml",
+    ]
