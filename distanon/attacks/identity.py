@@ -188,7 +188,10 @@ def _by_containment(
         setting.rows, max(1, WORK // len(people.originals)), "identity rows of regions"
     )
     rows, groups = rows_to_people(crew, people, released, sources, some, blocks)
-    targets = people_to_rows(crew, people, released, sources, setting.targets, blocks)
+    of = streams.sample(
+        setting.targets, max(1, WORK // len(released.regions)), "identity targets of regions"
+    )
+    targets = people_to_rows(crew, people, released, sources, of, blocks)
     found = [
         rated.rate(
             "identity.release_to_original",
@@ -210,7 +213,6 @@ def _by_containment(
 
     def few(known: Sequence[int]) -> NDArray[np.float64]:
         part = ReleasedRegions.of(people.space, regions, known)
-        of = setting.targets
         return people_to_rows(crew, people, part, sources, of, blocks, known).scores
 
     unsure = _unknown_membership(
