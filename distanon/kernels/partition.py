@@ -179,7 +179,8 @@ def partition(
 
     Source: LeFevre, DeWitt & Ramakrishnan, ICDE 2006, section 3 (strict multidimensional
         partitioning).
-    Deviation: cuts never part equal values, as in the relaxed variant of the source.
+    Deviation: the source cuts after the median; of the two borders beside it we take the one that
+        parts the records more evenly, then the other one.
     """
     axes, codes = dictionary(values, widths, trees, sets)
     n = len(codes)

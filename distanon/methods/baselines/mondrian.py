@@ -74,8 +74,8 @@ class Mondrian(Method):
     """Mondrian multidimensional k-anonymity.
 
     Source: LeFevre, DeWitt & Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006.
-    Deviation: cuts lie between distinct values, so that equal records stay together; l and t are
-        kept in every group; categories without a hierarchy are cut in an order of their own.
+    Deviation: cuts take the border nearer the median; l and t are kept in every group; categories
+        without a hierarchy are cut in an order of their own, and count as wide as they are many.
     """
 
     summary: ClassVar[str] = (
