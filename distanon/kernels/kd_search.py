@@ -1,8 +1,7 @@
-"""Exact neighborhoods from a k-d tree, compiled.
+"""Neighborhoods from candidates: exact distances, ties, counts.
 
 Every distance is the square root of squares summed in column order in float64, without
-reassociation or fused operations, so each path gives the same bits. Bounds of boxes are summed
-in the same order and are therefore never above a computed distance: no slack is needed.
+reassociation or fused operations, so that it does not matter who proposed the candidates.
 
 One file, although long: numba compiles again what stands in a changed file, not its callers
 in other files.
@@ -15,8 +14,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-TIE_RELATIVE = 1e-9
-TIE_ABSOLUTE = 1e-12
+from distanon.kernels.ties import TIE_ABSOLUTE, TIE_RELATIVE
+
+__all__ = ["TIE_ABSOLUTE", "TIE_RELATIVE", "scatter", "settle", "tie"]
+
 _SMALL = 64  # entries that an insertion sort orders faster than a heap
 
 
@@ -31,41 +32,22 @@ def tie(distance: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def places(tree: Any, queries: Any) -> Any:
-    """Where in the tree each query belongs: sorted by it, neighbors share what is in the cache.
-
-    Args:
-        tree: a KdTree.
-        queries: float64, shape (m, D).
-
-    Returns:
-        int64, shape (m,): the first place of the leaf that is nearest cut by cut.
-    """
-    gapped = tree.gaps[0].any() or np.isnan(queries).any()
-    place = np.empty(len(queries), np.int64)
-    for i in range(len(queries)):
-        node = 0
-        while tree.child[node] != 0:
-            node = tree.child[node]
-            to_left, to_right = _to_children(tree.boxes, tree.gaps, node, queries[i], gapped)
-            if to_right < to_left:
-                node += 1
-        place[i] = tree.first[node]
-    return place
-
-
-@njit(cache=True, nogil=True)
-def search(tree: Any, table: Any, queries: Any, own: Any, k: int, cut: bool) -> Any:
+def settle(
+    rows: Any, table: Any, candidates: Any, queries: Any, own: Any, gapped: bool, k: int, cut: bool
+) -> Any:
     """The neighborhoods of some queries, in CSR form.
 
     Args:
-        tree: a KdTree over u points.
+        rows: float64, shape (u, D): the points.
         table: counts, int64, shape (u,): records of each point; starts, int64, shape (u + 1,):
             where each point's records start; records, int64, shape (n,): record numbers,
             ascending for each point.
+        candidates: starts, int64, shape (m + 1,), and for each query the points that are
+            looked at: all of the neighborhood, and the nearest beyond, at least.
         queries: float64, shape (m, D).
         own: int64, shape (m,): the point that the query is, one record of which is left out;
             -1 where the query is none of the points.
+        gapped: whether values may be missing.
         k: how many records; there must be as many.
         cut: take exactly k, the lowest record numbers among those tied at the k-th distance;
             else all that are tied.
@@ -74,200 +56,93 @@ def search(tree: Any, table: Any, queries: Any, own: Any, k: int, cut: bool) -> 
         starts (m + 1,), points, weights, distances, radius (m,), next_distance (m,).
     """
     m = len(queries)
+    opens, proposed = candidates
     starts = np.zeros(m + 1, np.int64)
-    radius = np.empty(m)
-    beyond = np.empty(m)
-    points = np.empty(m * min(k + 1, len(table[0])) + 1, np.int64)
-    weights = np.empty(len(points), np.int64)
-    distances = np.empty(len(points))
-    gapped = tree.gaps[0].any() or np.isnan(queries).any()
-    best = (np.empty(k + 2), np.empty(k + 2, np.int64), np.empty(k + 2, np.int64))
-    work = _workspace(tree)
+    radius, beyond = np.empty(m), np.empty(m)
+    points = np.empty(len(proposed), np.int64)
+    weights = np.empty(len(proposed), np.int64)
+    distances = np.empty(len(proposed))
     filled = 0
     for i in range(m):
-        question = (queries[i], own[i], gapped)
-        found, radius[i], beyond[i] = _neighborhood(tree, table[0], question, k, cut, best, work)
-        near, who, many = found
+        # In the output itself: entries that don't belong are overwritten by the next query's.
+        size = 0
+        for p in proposed[opens[i] : opens[i + 1]]:
+            weight = table[0][p] - (1 if p == own[i] else 0)
+            if weight > 0:
+                points[filled + size], weights[filled + size] = p, weight
+                distances[filled + size] = np.sqrt(_square(rows, p, queries, i, gapped))
+                size += 1
+        near = distances[filled : filled + size]
+        who, many = points[filled : filled + size], weights[filled : filled + size]
         _sort(near, who, many)
-        if cut:
-            _cut_ties(near, who, many, radius[i], k, own[i], table)
-        while filled + len(who) > len(points):
-            points = _doubled(points)
-            weights = _doubled(weights)
-            distances = _doubled(distances)
-        for j in range(len(who)):
-            if many[j] > 0:
-                points[filled], weights[filled], distances[filled] = who[j], many[j], near[j]
-                filled += 1
+        radius[i], beyond[i], size, total = _border(near, many, k)
+        if cut and total > k:
+            beyond[i] = radius[i]
+            _cut_ties(near[:size], who[:size], many[:size], radius[i], k, own[i], table)
+            size = _packed(near, who, many, size)
+        filled += size
         starts[i + 1] = filled
     entries = (points[:filled].copy(), weights[:filled].copy(), distances[:filled].copy())
     return starts, entries[0], entries[1], entries[2], radius, beyond
 
 
 @njit(cache=True, nogil=True)
-def _workspace(tree: Any) -> Any:
-    """Nodes to visit and their bounds, and the squared distances to one leaf."""
-    widest = (tree.last - tree.first)[tree.child == 0].max()
-    return np.empty(tree.depth + 2, np.int64), np.empty(tree.depth + 2), np.empty(widest)
+def scatter(some: Any, numbers: Any, whole: Any) -> None:
+    """Copies neighborhoods (as `settle` returns them) to their places among all.
+
+    Args:
+        some: of some queries.
+        numbers: int64: the number of each of these queries among all.
+        whole: of all queries; starts are set, the others are filled.
+    """
+    starts, points, weights, distances, radius, beyond = some
+    all_starts, all_points, all_weights, all_distances, all_radius, all_beyond = whole
+    for i in range(len(numbers)):
+        to = all_starts[numbers[i]]
+        for j in range(starts[i], starts[i + 1]):
+            all_points[to], all_weights[to] = points[j], weights[j]
+            all_distances[to] = distances[j]
+            to += 1
+        all_radius[numbers[i]], all_beyond[numbers[i]] = radius[i], beyond[i]
 
 
 @njit(cache=True, nogil=True)
-def _neighborhood(
-    tree: Any, counts: Any, question: Any, k: int, cut: bool, best: Any, work: Any
-) -> Any:
-    """All points within the ties of the k-th record, uncut: (distances, points, weights).
+def _square(rows: Any, p: int, queries: Any, i: int, gapped: bool) -> float:
+    """The squared distance of a point and a query, summed in column order."""
+    total = 0.0
+    for c in range(rows.shape[1]):
+        away = rows[p, c] - queries[i, c]
+        if gapped and np.isnan(away):
+            total += 0.0 if np.isnan(rows[p, c]) and np.isnan(queries[i, c]) else 1.0
+        else:
+            total += away * away
+    return total
 
-    Also the radius and the next distance, which is the radius where there is none.
-    """
-    size = _nearest(tree, counts, question, k + 1, best, work)
-    squared, squared_next = _ranked(best, size, k)
-    radius = np.sqrt(squared)
-    following = np.sqrt(squared_next)
+
+@njit(cache=True, nogil=True)
+def _border(near: Any, many: Any, k: int) -> Any:
+    """The radius, the next distance, how many entries are within the ties, and their records."""
+    total, j = 0, 0
+    while total < k:
+        total += many[j]
+        j += 1
+    radius = near[j - 1]
     limit = tie(radius)
-    if following > limit:  # no tie at the border: what was found is all there is
-        while np.sqrt(best[0][size - 1]) > limit:
-            size -= 1
-        found = (np.sqrt(best[0][:size]), best[1][:size].copy(), best[2][:size].copy())
-    else:
-        found, following = _within(tree, counts, question, limit, not cut, work)
-    return found, radius, following if following < np.inf else radius
+    while j < len(near) and near[j] <= limit:
+        total += many[j]
+        j += 1
+    return radius, near[j] if j < len(near) else radius, j, total
 
 
 @njit(cache=True, nogil=True)
-def _nearest(tree: Any, counts: Any, question: Any, want: int, best: Any, work: Any) -> int:
-    """The nearest points that hold `want` records together, nearest first.
-
-    Fills best = (squares, points, weights); returns how many entries it has. All points are
-    there if they hold fewer records than `want`.
-    """
-    squares, who, many = best
-    # Out of their tuples once: in the loops each look inside would count references.
-    stack, bounds, buffer = work
-    x, own, gapped = question
-    order, child, first, last = tree.order, tree.child, tree.first, tree.last
-    boxes, gaps, leaves = tree.boxes, tree.gaps, tree.leaves
-    bound = np.inf
-    size, total = 0, 0
-    depth = 1
-    stack[0], bounds[0] = 0, 0.0
-    while depth > 0:
-        depth -= 1
-        if bounds[depth] > bound:
-            continue
-        leaf, depth = _descend(child, boxes, gaps, x, gapped, bound, stack, bounds, depth)
-        if leaf < 0:
-            continue
-        lo, m = first[leaf], last[leaf] - first[leaf]
-        _squares(leaves, lo * len(x), m, x, gapped, buffer)
-        for j in range(m):
-            if buffer[j] > bound:
-                continue
-            p = order[lo + j]
-            weight = counts[p] - (1 if p == own else 0)
-            if weight == 0:
-                continue
-            at = size
-            while at > 0 and squares[at - 1] > buffer[j]:
-                squares[at], who[at], many[at] = squares[at - 1], who[at - 1], many[at - 1]
-                at -= 1
-            squares[at], who[at], many[at] = buffer[j], p, weight
-            size += 1
-            total += weight
-            while total - many[size - 1] >= want:
-                size -= 1
-                total -= many[size]
-            if total >= want:
-                bound = np.nextafter(squares[size - 1], -np.inf)  # equal ones change nothing
-    return size
-
-
-@njit(cache=True, nogil=True)
-def _ranked(best: Any, size: int, k: int) -> Any:
-    """The squares of the k-th and the (k + 1)-th nearest record; inf where there is none."""
-    total = 0
-    squared = np.inf
+def _packed(near: Any, who: Any, many: Any, size: int) -> int:
+    """Moves entries that have a weight to the front; returns how many there are."""
+    kept = 0
     for j in range(size):
-        total += best[2][j]
-        if squared == np.inf and total >= k:
-            squared = best[0][j]
-        if total > k:
-            return squared, best[0][j]
-    return squared, np.inf
-
-
-@njit(cache=True, nogil=True)
-def _within(tree: Any, counts: Any, question: Any, limit: float, onward: bool, work: Any) -> Any:
-    """All points at most `limit` away, and (if `onward`) the first distance beyond; else inf."""
-    # Out of their tuples once: in the loops each look inside would count references.
-    stack, bounds, buffer = work
-    x, own, gapped = question
-    order, child, first, last = tree.order, tree.child, tree.first, tree.last
-    boxes, gaps, leaves = tree.boxes, tree.gaps, tree.leaves
-    reach = limit * limit * (1.0 + 1e-12)  # the square rounds; the root below decides
-    bound = np.inf if onward else reach
-    following = np.inf
-    size = 0
-    near = np.empty(_SMALL)
-    who = np.empty(_SMALL, np.int64)
-    depth = 1
-    stack[0], bounds[0] = 0, 0.0
-    while depth > 0:
-        depth -= 1
-        if bounds[depth] > bound:
-            continue
-        leaf, depth = _descend(child, boxes, gaps, x, gapped, bound, stack, bounds, depth)
-        if leaf < 0:
-            continue
-        lo, m = first[leaf], last[leaf] - first[leaf]
-        _squares(leaves, lo * len(x), m, x, gapped, buffer)
-        for j in range(m):
-            distance = np.sqrt(buffer[j])
-            if distance <= limit:
-                if size == len(who):
-                    near = _doubled(near)
-                    who = _doubled(who)
-                near[size], who[size] = distance, order[lo + j]
-                size += 1
-            elif onward and distance < following:
-                following = distance
-                bound = max(reach, buffer[j])
-    many = counts[who[:size]]
-    many[who[:size] == own] -= 1
-    return (near[:size].copy(), who[:size].copy(), many), following
-
-
-@njit(cache=True, nogil=True)
-def _descend(
-    child: Any,
-    boxes: Any,
-    gaps: Any,
-    x: Any,
-    gapped: bool,
-    bound: float,
-    stack: Any,
-    bounds: Any,
-    depth: int,
-) -> Any:
-    """From the node on top of the stack to its nearest leaf, leaving the others on the stack.
-
-    Returns:
-        The leaf, or -1 where every way is farther than `bound`; the new depth of the stack.
-    """
-    node = stack[depth]
-    while child[node] != 0:
-        near = child[node]
-        far = near + 1
-        to_near, to_far = _to_children(boxes, gaps, near, x, gapped)
-        if to_far < to_near:
-            near, far = far, near
-            to_near, to_far = to_far, to_near
-        if to_far <= bound:
-            stack[depth], bounds[depth] = far, to_far
-            depth += 1
-        if to_near > bound:
-            return -1, depth
-        node = near
-    return node, depth
+        if many[j] > 0:
+            near[kept], who[kept], many[kept] = near[j], who[j], many[j]
+            kept += 1
+    return kept
 
 
 @njit(cache=True, nogil=True)
@@ -306,59 +181,6 @@ def _cut_ties(near: Any, who: Any, many: Any, radius: float, k: int, own: int, t
         while weight < many[j] and records[starts[p] + weight] <= highest:
             weight += 1
         many[j] = weight
-
-
-@njit(cache=True, nogil=True)
-def _to_children(boxes: Any, gaps: Any, left: int, x: Any, gapped: bool) -> Any:
-    """The least squared distances that points of a left and of its right node can have."""
-    if gapped:
-        return _to_gapped(boxes, gaps, left, x), _to_gapped(boxes, gaps, left + 1, x)
-    one, other = boxes[left], boxes[left + 1]
-    to_left, to_right = 0.0, 0.0
-    for c in range(len(x)):
-        away = max(one[0, c] - x[c], x[c] - one[1, c], 0.0)
-        to_left += away * away
-        away = max(other[0, c] - x[c], x[c] - other[1, c], 0.0)
-        to_right += away * away
-    return to_left, to_right
-
-
-@njit(cache=True, nogil=True)
-def _to_gapped(boxes: Any, gaps: Any, node: int, x: Any) -> float:
-    """The least squared distance to a node where values may be missing, here or there."""
-    total = 0.0
-    for c in range(len(x)):
-        v = x[c]
-        if np.isnan(v):
-            total += 0.0 if gaps[node, c] else 1.0
-            continue
-        away = max(boxes[node, 0, c] - v, v - boxes[node, 1, c], 0.0)
-        squared = away * away
-        if gaps[node, c]:
-            squared = min(squared, 1.0)
-        total += squared
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _squares(leaves: Any, start: int, m: int, x: Any, gapped: bool, out: Any) -> None:
-    """Squared distances to the m points of a leaf, summed in column order."""
-    for j in range(m):
-        out[j] = 0.0
-    for c in range(len(x)):
-        v = x[c]
-        block = leaves[start + c * m : start + c * m + m]
-        if not gapped:
-            for j in range(m):
-                away = block[j] - v
-                out[j] += away * away
-        elif np.isnan(v):
-            for j in range(m):
-                out[j] += 0.0 if np.isnan(block[j]) else 1.0
-        else:
-            for j in range(m):
-                away = block[j] - v
-                out[j] += 1.0 if np.isnan(block[j]) else away * away
 
 
 @njit(cache=True, nogil=True)
@@ -413,11 +235,3 @@ def _swap(near: Any, who: Any, many: Any, i: int, j: int) -> None:
     near[i], near[j] = near[j], near[i]
     who[i], who[j] = who[j], who[i]
     many[i], many[j] = many[j], many[i]
-
-
-@njit(cache=True, nogil=True)
-def _doubled(array: Any) -> Any:
-    """The array with as much room again."""
-    longer = np.empty(2 * len(array), array.dtype)
-    longer[: len(array)] = array
-    return longer

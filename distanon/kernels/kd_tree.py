@@ -14,23 +14,29 @@ from numba import njit
 from numpy.typing import NDArray
 
 LEAF = 32  # points; measured best among 16, 32, 48 and 64 on continuous data and on lattices
-_BALANCE = 0.25  # a cut that leaves less than this share on one side tries another column first
+_BALANCE = 0.5  # a cut that leaves less of the ideal on one side tries another column first
 _TRIES = 16  # columns tried: a nominal attribute has one for each of its categories
-_LOPSIDED = 0.0625  # a share below which those columns are cut together
+_EXACT = 8192  # points above which a sample says where to cut
+_DRAWN = 1024  # values of that sample
+_LOPSIDED = 0.125  # a share of the ideal below which those columns are cut together
 
 
 class KdTree(NamedTuple):
-    """A tree of N nodes over u points; a node is a leaf where `child` is 0.
+    """A tree of N nodes and L leaves over u points; a node is a leaf where `child` is 0.
 
     Attributes:
-        order: int64, shape (u,): point numbers, leaf by leaf.
+        order: int64, shape (u,): point numbers, leaf by leaf; a point's *place* is where it
+            stands here.
         child: int64, shape (N,): the left child; the right one is the next node.
-        first: int64, shape (N,): where the node's points start in `order`.
+        first: int64, shape (N,): the first place of the node's points.
         last: int64, shape (N,): where they end.
-        boxes: float64, shape (N, 2, D): least and greatest present value of each column.
+        leaf: int64, shape (N,): the leaf's number, in the sequence of places; -1 for others.
+        borders: int64, shape (L + 1,): leaf l has the places borders[l] … borders[l + 1] - 1.
+        boxes: of the coordinates' type, shape (N, 2, D): least and greatest present value of
+            each column.
         gaps: bool, shape (N, D): whether the column has missing values in this node.
-        leaves: float64, shape (u * D,): a leaf of m points starts at first * D and holds
-            m values for each column in turn.
+        leaves: of the coordinates' type, shape (L * D * 32,): each leaf's values, 32 to a
+            column; zeros where a leaf has fewer points.
         depth: the greatest number of edges between the root and a leaf.
     """
 
@@ -38,17 +44,19 @@ class KdTree(NamedTuple):
     child: NDArray[np.int64]
     first: NDArray[np.int64]
     last: NDArray[np.int64]
-    boxes: NDArray[np.float64]
+    leaf: NDArray[np.int64]
+    borders: NDArray[np.int64]
+    boxes: NDArray[Any]
     gaps: NDArray[np.bool_]
-    leaves: NDArray[np.float64]
+    leaves: NDArray[Any]
     depth: int
 
 
-def build(rows: NDArray[np.float64]) -> KdTree:
-    """The tree over distinct rows, in O(u D log u).
+def build(rows: NDArray[Any]) -> KdTree:
+    """The tree over some coordinates, in O(u D log u).
 
     Args:
-        rows: float64, shape (u, D), u at least 1; NaN is missing.
+        rows: float64 or float32, shape (u, D), u at least 1; NaN is missing.
 
     Returns:
         The tree; all arrays are read-only, so that compiled code sees the same types in this
@@ -57,10 +65,15 @@ def build(rows: NDArray[np.float64]) -> KdTree:
     rows = np.ascontiguousarray(rows)
     order, child, first, last, depth = _grow(_lifted(rows), LEAF)
     boxes, gaps = _boxes(rows, order, child, first, last)
-    leaves = _leaves(rows, order, child, first, last)
-    for array in (order, child, first, last, boxes, gaps, leaves):
+    leaf = np.full(len(child), -1, dtype=np.int64)
+    ends = np.flatnonzero(child == 0)
+    ends = ends[np.argsort(first[ends])]
+    leaf[ends] = np.arange(len(ends))
+    borders = np.append(first[ends], len(order))
+    leaves = _leaves(rows, order, borders, LEAF)
+    for array in (order, child, first, last, leaf, borders, boxes, gaps, leaves):
         array.flags.writeable = False
-    return KdTree(order, child, first, last, boxes, gaps, leaves, int(depth))
+    return KdTree(order, child, first, last, leaf, borders, boxes, gaps, leaves, int(depth))
 
 
 def _lifted(rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -89,7 +102,7 @@ def _grow(rows: Any, leaf: int) -> Any:
     while node < nodes:
         lo, hi = first[node], last[node]
         if hi - lo > leaf:
-            middle = lo + _partition(rows, order[lo:hi])
+            middle = lo + _partition(rows, order[lo:hi], leaf)
             child[node] = nodes
             first[nodes], last[nodes] = lo, middle
             first[nodes + 1], last[nodes + 1] = middle, hi
@@ -101,18 +114,21 @@ def _grow(rows: Any, leaf: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _partition(rows: Any, part: Any) -> Any:
+def _partition(rows: Any, part: Any, leaf: int) -> Any:
     """Reorders `part` (point numbers) around the best cut; returns how many are left of it."""
     m = len(part)
-    column, bound, left = _best_cut(rows, part)
+    leaves = (m + leaf - 1) // leaf
+    half = (leaves + 1) // 2 * leaf  # full leaves on the left
+    ideal = min(half, m - half)
+    column, bound, left = _best_cut(rows, part, half)
     if left == 0:  # no column tells these points apart in the lifted rows: any halves will do
-        return m // 2
+        return half
     keys = np.empty(m)
     for i in range(m):
         keys[i] = rows[part[i], column]
-    if min(left, m - left) < _LOPSIDED * m:
+    if min(left, m - left) < _LOPSIDED * ideal:
         firsts = _first_high(rows, part)
-        value, below = _cut(firsts)
+        value, below = _cut(firsts, half)
         if min(below, m - below) > min(left, m - left):
             keys, bound, left = firsts, value, below
     moved = np.empty(m, np.int64)
@@ -150,7 +166,7 @@ def _first_high(rows: Any, part: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _best_cut(rows: Any, part: Any) -> Any:
+def _best_cut(rows: Any, part: Any, half: int) -> Any:
     """The column, the greatest value left of the cut, and how many points that leaves left.
 
     The widest column, unless its ties make the cut lopsided: then the best balanced among
@@ -171,8 +187,8 @@ def _best_cut(rows: Any, part: Any) -> Any:
         values = np.empty(len(part))
         for i in range(len(part)):
             values[i] = rows[part[i], c]
-        value, below = _cut(values)
-        share = min(below, len(part) - below) / len(part)
+        value, below = _cut(values, half)
+        share = min(below, len(part) - below) / min(half, len(part) - half)
         if share > balance:
             best, balance = (c, value, below), share
     return best
@@ -186,31 +202,48 @@ def _bounds(rows: Any, part: Any) -> Any:
     high = np.full(width, -np.inf)
     for p in part:
         for c in range(width):
-            low[c] = min(low[c], rows[p, c])
-            high[c] = max(high[c], rows[p, c])
+            v = rows[p, c]
+            if v < low[c]:  # noqa: PLR1730 (stores rarely)
+                low[c] = v
+            if v > high[c]:  # noqa: PLR1730
+                high[c] = v
     return low, high
 
 
 @njit(cache=True, nogil=True)
-def _cut(values: Any) -> Any:
-    """The cut between two distinct values that is nearest to the median.
+def _cut(values: Any, half: int) -> Any:
+    """The cut between two distinct values that leaves about `half` of them on the left.
 
     Returns:
         The greatest value left of the cut, and how many values that leaves left.
     """
     m = len(values)
-    median = _ranked(values.copy(), m // 2)
+    if m > _EXACT:
+        middle = _ranked(_sampled(values), _DRAWN * half // m)
+    else:
+        middle = _ranked(values.copy(), half)
     below, equal, before = 0, 0, -np.inf
     for v in values:
-        if v < median:
+        if v < middle:
             below += 1
             before = max(before, v)
-        elif v == median:
+        elif v == middle:
             equal += 1
     after = below + equal
-    if below > 0 and (after >= m or m // 2 - below <= after - m // 2):
+    if below > 0 and (after >= m or half - below <= after - half):
         return before, below
-    return median, after
+    return middle, after
+
+
+@njit(cache=True, nogil=True)
+def _sampled(values: Any) -> Any:
+    """Some of the values, from all over."""
+    sample = np.empty(_DRAWN)
+    number = 1
+    for i in range(_DRAWN):
+        number = (1_103_515_245 * number + 12_345) % 2**31
+        sample[i] = values[number * len(values) >> 31]
+    return sample
 
 
 @njit(cache=True, nogil=True)
@@ -249,7 +282,7 @@ def _ranked(values: Any, rank: int) -> float:
 def _boxes(rows: Any, order: Any, child: Any, first: Any, last: Any) -> Any:
     """Tight boxes of present values, and where columns have missing ones; leaves first."""
     nodes, width = len(child), rows.shape[1]
-    boxes = np.empty((nodes, 2, width))
+    boxes = np.empty((nodes, 2, width), rows.dtype)
     boxes[:, 0] = np.inf
     boxes[:, 1] = -np.inf
     gaps = np.zeros((nodes, width), np.bool_)
@@ -272,15 +305,13 @@ def _boxes(rows: Any, order: Any, child: Any, first: Any, last: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _leaves(rows: Any, order: Any, child: Any, first: Any, last: Any) -> Any:
+def _leaves(rows: Any, order: Any, borders: Any, lanes: int) -> Any:
     """The values of each leaf, attribute by attribute."""
     width = rows.shape[1]
-    leaves = np.empty(rows.size)
-    for node in range(len(child)):
-        if child[node]:
-            continue
-        lo, m = first[node], last[node] - first[node]
-        for c in range(width):
-            for j in range(m):
-                leaves[lo * width + c * m + j] = rows[order[lo + j], c]
+    leaves = np.zeros((len(borders) - 1) * width * lanes, rows.dtype)
+    for leaf in range(len(borders) - 1):
+        start = borders[leaf]
+        for j in range(borders[leaf + 1] - start):
+            for c in range(width):
+                leaves[(leaf * width + c) * lanes + j] = rows[order[start + j], c]
     return leaves

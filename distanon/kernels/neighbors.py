@@ -6,14 +6,16 @@ d <= d_k * (1 + 1e-9) + 1e-12. A record is not its own neighbor; its copies are,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distanon.errors import InfeasibleError
+from distanon.kernels.candidates import Engine, Proposer
 from distanon.kernels.points import Points, distinct
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["NeighborIndex", "Neighborhoods", "Points", "Ties", "distinct"]
 
 Ties = Literal["include", "truncate"]
-Scalar = TypeVar("Scalar", np.float64, np.int64)
+_AT_ONCE = 8192  # queries that are searched at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,17 @@ class Neighborhoods:
             np.concatenate([none, *(part.distances for part in parts)]),
             np.concatenate([none, *(part.radius for part in parts)]),
             np.concatenate([none, *(part.next_distance for part in parts)]),
+        )
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """All arrays, in the order above."""
+        return (
+            self.starts,
+            self.points,
+            self.weights,
+            self.distances,
+            self.radius,
+            self.next_distance,
         )
 
     def take(self, queries: NDArray[np.int64]) -> Neighborhoods:
@@ -137,34 +150,48 @@ class Neighborhoods:
         return starts.astype(np.int64), numbers[order]
 
 
+_NOTHING = Neighborhoods.join([])
+
+
 @dataclass(frozen=True, slots=True)
 class NeighborIndex:
     """Points with a k-d tree over them: plain read-only arrays, shared without a copy.
 
-    The answers are the same bits however the queries are cut into blocks.
+    The answers are the same bits however the queries are cut into blocks, and whichever engine
+    proposes candidates.
 
     Attributes:
         points: what is searched.
-        tree: over the points' rows.
+        proposer: what finds the candidates.
     """
 
     points: Points
-    tree: KdTree
+    proposer: Proposer
+
+    @property
+    def tree(self) -> KdTree:
+        """Over the points."""
+        return self.proposer.tree
 
     @staticmethod
-    def build(points: Points) -> NeighborIndex:
+    def build(points: Points, engine: Engine | None = None) -> NeighborIndex:
         """The index over at least one point, in O(u D log u).
+
+        Args:
+            points: what is to be searched.
+            engine: how candidates are found; None takes what a probe finds fastest.
 
         Raises:
             InfeasibleError: there are no points.
         """
-        from distanon.kernels import kd_tree
-
         if not len(points):
             raise InfeasibleError("expected at least 1 record to search for neighbors, got 0")
-        return NeighborIndex(points, kd_tree.build(points.rows))
+        chosen = Proposer.build(points, engine) if engine else Proposer.chosen(points)
+        return NeighborIndex(points, chosen)
 
-    def neighborhoods(self, start: int, stop: int, k: int, ties: Ties) -> Neighborhoods:
+    def neighborhoods(
+        self, start: int, stop: int, k: int, ties: Ties, threads: int = 1
+    ) -> Neighborhoods:
         """The neighborhoods of the points start … stop - 1, for a record of each.
 
         The record itself is left out, its copies are not.
@@ -172,59 +199,149 @@ class NeighborIndex:
         Raises:
             InfeasibleError: k is less than 1 or more than the number of other records.
         """
-        own = np.arange(start, stop, dtype=np.int64)
-        return self._search(self.points.rows[start:stop], own, k, ties, left_out=1)
+        self._check(k, left_out=1)
+        order = self.tree.order
+        places = np.flatnonzero((order >= start) & (order < stop))
+        return self._of_places(places, order[places] - start, k, ties, threads)
 
-    def nearest(self, queries: NDArray[np.float64], k: int, ties: Ties) -> Neighborhoods:
+    def blocks(
+        self, k: int, ties: Ties, size: int = 65_536, threads: int = 1
+    ) -> Iterator[tuple[NDArray[np.int64], Neighborhoods]]:
+        """The neighborhoods of all points, block by block: what a caller drops is given back.
+
+        Points of a block lie together, so that this is the fastest way, and the least in memory.
+
+        Args:
+            k: at least 1, at most the number of other records.
+            ties: take all records tied at the k-th distance, or the lowest numbers among them.
+            size: about how many points to a block.
+            threads: how many work; says nothing about results.
+
+        Yields:
+            Point numbers, and their neighborhoods in that order.
+
+        Raises:
+            InfeasibleError: k is less than 1 or more than the number of other records.
+        """
+        self._check(k, left_out=1)
+        order, borders = self.tree.order, self.tree.borders
+        start = 0
+        while start < len(order):
+            end = int(np.searchsorted(borders, start + size))
+            stop = int(borders[min(end, len(borders) - 1)])
+            places = np.arange(start, stop)
+            yield order[places], self._of_places(places, np.arange(stop - start), k, ties, threads)
+            start = stop
+
+    def _of_places(
+        self,
+        places: NDArray[np.int64],
+        numbers: NDArray[np.int64],
+        k: int,
+        ties: Ties,
+        threads: int,
+    ) -> Neighborhoods:
+        def search(part: slice) -> Neighborhoods:
+            own = self.tree.order[places[part]]
+            found = self.proposer.to_places(places[part], k)
+            return self._settle(self.points.rows[own], own, found, k, ties)
+
+        return _in_turn(search, numbers, threads)
+
+    def nearest(
+        self, queries: NDArray[np.float64], k: int, ties: Ties, threads: int = 1
+    ) -> Neighborhoods:
         """The neighborhoods of other query points; nothing is left out.
 
         Args:
             queries: float64, shape (m, D); NaN is missing.
             k: at least 1, at most the number of records.
             ties: take all records tied at the k-th distance, or the lowest numbers among them.
+            threads: how many work; says nothing about results.
 
         Raises:
             InfeasibleError: k is less than 1 or more than the number of records.
         """
-        own = np.full(len(queries), -1, dtype=np.int64)
-        return self._search(queries, own, k, ties, left_out=0)
+        self._check(k, left_out=0)
+        rows = np.ascontiguousarray(queries, dtype=np.float64)
+        visits = self.proposer.sequence(rows)
 
-    def _search(
-        self,
-        queries: NDArray[np.float64],
-        own: NDArray[np.int64],
-        k: int,
-        ties: Ties,
-        *,
-        left_out: int,
-    ) -> Neighborhoods:
-        from distanon.kernels import kd_search
+        def search(part: slice) -> Neighborhoods:
+            asked = rows[visits[part]]
+            own = np.full(len(asked), -1, dtype=np.int64)
+            return self._settle(asked, own, self.proposer.to_queries(asked, k), k, ties)
 
+        return _in_turn(search, visits, threads)
+
+    def _check(self, k: int, *, left_out: int) -> None:
         available = len(self.points.point_of) - left_out
         if not 1 <= k <= available:
             raise InfeasibleError(
                 f"expected k from 1 to {available} (the number of {'other ' * left_out}records), "
                 f"got {k}"
             )
-        rows = _read_only(np.ascontiguousarray(queries, dtype=np.float64))
-        visits = np.argsort(kd_search.places(self.tree, rows), kind="stable")
+
+    def _settle(
+        self,
+        queries: NDArray[np.float64],
+        own: NDArray[np.int64],
+        candidates: tuple[Any, ...],
+        k: int,
+        ties: Ties,
+    ) -> Neighborhoods:
+        """The neighborhoods among candidates."""
+        from distanon.kernels import kd_search
+
+        gapped = bool(self.tree.gaps[0].any() or np.isnan(queries).any())
         table = (self.points.counts, self.points.starts, self.points.records)
-        found = kd_search.search(
-            self.tree,
+        found = kd_search.settle(
+            self.points.rows,
             table,
-            _read_only(rows[visits]),
-            _read_only(own[visits]),
+            candidates[:2],
+            queries,
+            own,
+            gapped,
             k,
             ties != "include",
         )
-        return Neighborhoods(*found).take(np.argsort(visits, kind="stable"))
+        return Neighborhoods(*found)
 
 
-def _read_only(array: NDArray[Scalar]) -> NDArray[Scalar]:
-    """A view that compiled code sees as it sees shared memory: one compiled form for both."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
+def _in_turn(
+    search: Callable[[slice], Neighborhoods], numbers: NDArray[np.int64], threads: int
+) -> Neighborhoods:
+    """The neighborhoods of queries that are searched in another sequence than they are numbered.
+
+    Args:
+        search: finds those of a range of the sequence.
+        numbers: int64, shape (m,): the number of each query of the sequence, 0 … m - 1.
+        threads: how many ranges are searched at a time.
+    """
+    from distanon.kernels import kd_search
+
+    parts = [slice(at, at + _AT_ONCE) for at in range(0, len(numbers), _AT_ONCE)]
+    if threads > 1 and len(parts) > 1:
+        with ThreadPoolExecutor(threads) as pool:
+            found = list(pool.map(search, parts))
+    else:
+        found = [search(part) for part in parts]
+    starts = np.zeros(len(numbers) + 1, dtype=np.int64)
+    for part, some in zip(parts, found, strict=True):
+        starts[numbers[part] + 1] = np.diff(some.starts)
+    np.cumsum(starts, out=starts)
+    whole = Neighborhoods(
+        starts,
+        np.empty(starts[-1], dtype=np.int64),
+        np.empty(starts[-1], dtype=np.int64),
+        np.empty(starts[-1]),
+        np.empty(len(numbers)),
+        np.empty(len(numbers)),
+    )
+    for i, part in enumerate(parts):
+        some = found[i]
+        found[i] = _NOTHING  # what is copied is given back before the next part is touched
+        kd_search.scatter(some.arrays(), numbers[part], whole.arrays())
+    return whole
 
 
 def _ranges(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from distanon.errors import InfeasibleError
+from distanon.kernels.candidates import Proposer
 from distanon.kernels.neighbors import Neighborhoods, NeighborIndex, distinct
 
 TIES = ("include", "truncate")
@@ -269,7 +270,8 @@ def test_a_pickled_index_answers_with_the_same_bytes():
 
 
 def test_one_compiled_form_serves_own_arrays_and_mapped_ones():
-    from distanon.kernels.kd_search import search
+    from distanon.kernels.kd_join import propose
+    from distanon.kernels.kd_search import settle
 
     index = NeighborIndex.build(distinct(np.arange(12.0).reshape(6, 2)))
     index.neighborhoods(0, 3, 2, "include")
@@ -279,7 +281,8 @@ def test_one_compiled_form_serves_own_arrays_and_mapped_ones():
     pickle.loads(packed, buffers=[bytes(b) for b in buffers]).nearest(
         np.zeros((1, 2)), 1, "include"
     )
-    assert len(search.signatures) == 1
+    float32s = [kinds for kinds in propose.signatures if kinds[2].dtype.bitwidth == 32]
+    assert len(float32s) == len(settle.signatures) == 1
 
 
 @pytest.mark.parametrize("k", [0, 3])
@@ -327,3 +330,119 @@ def test_records_without_columns_are_all_copies():
     found = NeighborIndex.build(points).neighborhoods(0, 1, 2, "include")
     assert found.records(0, points, 3).tolist() == [0, 1, 2]
     assert found.radius[0] == found.next_distance[0] == 0.0
+
+
+ENGINES = ("tree", "rotated", "brute")
+
+
+@st.composite
+def wide_tables(draw):
+    """Up to 60 columns: lattices with heavy ties, duplicates, constant columns, missing values."""
+    n, width = draw(st.integers(3, 300)), draw(st.integers(1, 60))
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    values = draw(st.sampled_from([2, 3, 13, 1_000_000]))
+    matrix = random.integers(0, values, (n, width)) / draw(st.sampled_from([1, 3, 7, 12, 1e5]))
+    matrix[:, random.random(width) < draw(st.sampled_from([0.0, 0.5]))] = 0.7
+    matrix[random.random((n, width)) < draw(st.sampled_from([0.0, 0.0, 0.2]))] = np.nan
+    copied = random.random(n) < draw(st.sampled_from([0.0, 0.5]))
+    matrix[copied] = matrix[random.integers(0, n, int(copied.sum()))]
+    return matrix
+
+
+@settings(max_examples=60, deadline=None)
+@given(wide_tables(), st.data(), st.sampled_from(TIES))
+def test_every_engine_gives_the_bytes_that_brute_force_over_records_gives(matrix, data, ties):
+    n = len(matrix)
+    k = data.draw(st.one_of(st.integers(1, n - 2), st.integers(1, min(9, n - 2))))
+    points = distinct(matrix)
+    one, *others = (
+        NeighborIndex(points, Proposer.build(points, engine, dtype)).neighborhoods(
+            0, len(points), k, ties
+        )
+        for engine in ENGINES
+        for dtype in (np.float32, np.float64)
+    )
+    for other in others:
+        assert_same(one, other)
+    check_entries(one, points, matrix, points.rows)
+    for record in range(0, n, 1 + n // 12):
+        numbers, radius, beyond = expected(matrix, matrix[record], k, ties, left_out=record)
+        point = points.point_of[record]
+        assert one.records(point, points, record).tolist() == numbers
+        assert (one.radius[point], one.next_distance[point]) == (radius, beyond)
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("values", [3, 1_000_000])
+def test_every_engine_gives_the_same_bytes_beyond_one_block(values, ties):
+    random = np.random.default_rng(21)
+    matrix = random.integers(0, values, (2500, 9)) / values @ random.normal(size=(9, 9))
+    points = distinct(matrix[random.integers(0, 2500, 3500)])
+    queries = matrix[:40] + 1e-3
+    one, *others = (NeighborIndex.build(points, engine) for engine in (*ENGINES, None))
+    for other in others:
+        assert_same(
+            one.neighborhoods(0, len(points), 12, ties),
+            other.neighborhoods(0, len(points), 12, ties),
+        )
+        assert_same(one.nearest(queries, 12, ties), other.nearest(queries, 12, ties))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_distances_far_below_the_resolution_of_float32_are_told_apart(engine):
+    random = np.random.default_rng(2)
+    matrix = np.vstack((random.random((300, 3)) * 1e-9, np.ones((2, 3))))
+    points = distinct(matrix)
+    found = NeighborIndex.build(points, engine).neighborhoods(0, 300, 4, "include")
+    for record in range(0, 300, 17):
+        numbers, radius, beyond = expected(matrix, matrix[record], 4, "include", left_out=record)
+        assert found.records(record, points, record).tolist() == numbers
+        assert (found.radius[record], found.next_distance[record]) == (radius, beyond)
+
+
+def test_a_table_that_float32_can_not_resolve_is_searched_in_float64():
+    random = np.random.default_rng(2)
+    fine = distinct(np.vstack((random.random((3000, 3)) * 1e-9, np.ones((1, 3)))))
+    assert NeighborIndex.build(fine).proposer.space.dtype is np.float64
+    assert (
+        NeighborIndex.build(distinct(random.random((3000, 3)))).proposer.space.dtype is np.float32
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("far", [1e3, 1e9, 1e30])
+def test_queries_far_from_all_points_find_the_nearest(engine, far):
+    matrix = np.random.default_rng(4).random((200, 4))
+    points = distinct(matrix)
+    queries = np.array([[far, 0.0, -far, 0.5], [0.1, 0.2, 0.3, 0.4]])
+    found = NeighborIndex.build(points, engine).nearest(queries, 5, "include")
+    for i, query in enumerate(queries):
+        numbers, radius, beyond = expected(matrix, query, 5, "include")
+        assert found.records(i, points).tolist() == numbers
+        assert (found.radius[i], found.next_distance[i]) == (radius, beyond)
+
+
+def test_rotation_is_chosen_where_columns_say_the_same_and_not_on_a_lattice():
+    random = np.random.default_rng(6)
+    hidden = random.normal(size=(4000, 3))
+    alike = distinct(hidden @ random.normal(size=(3, 12)) + 0.01 * random.normal(size=(4000, 12)))
+    assert NeighborIndex.build(alike).proposer.engine == "rotated"
+    lattice = distinct(random.integers(0, 13, (4000, 6)) / 12)
+    assert NeighborIndex.build(lattice).proposer.engine == "tree"
+    shapeless = distinct(random.normal(size=(4000, 30)))
+    assert NeighborIndex.build(shapeless).proposer.engine == "brute"
+
+
+@pytest.mark.parametrize("ties", TIES)
+def test_threads_and_blocks_of_neighboring_points_change_no_byte(ties):
+    points = distinct(np.random.default_rng(8).integers(0, 40, (20_000, 4)) / 39)
+    index = NeighborIndex.build(points)
+    whole = index.neighborhoods(0, len(points), 6, ties)
+    assert_same(index.neighborhoods(0, len(points), 6, ties, threads=2), whole)
+    assert_same(index.nearest(points.rows, 6, ties, threads=2), index.nearest(points.rows, 6, ties))
+    seen = []
+    for numbers, found in index.blocks(6, ties, size=3000):
+        seen.append(numbers)
+        assert_same(found, whole.take(numbers))
+    assert len(seen) > 5
+    assert sorted(np.concatenate(seen)) == list(range(len(points)))

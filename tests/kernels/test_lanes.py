@@ -1,0 +1,73 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from distanon.kernels import lanes
+
+
+@njit
+def near(leaves, group, lane, width, bound, out, one):
+    plain = lanes.near(leaves, 0, group, lane, width, bound, out)
+    return plain, lanes.near_gapped(leaves, 0, group, lane, width, bound, out, one)
+
+
+@njit
+def near_box(box, group, width, bounds, gaps, one):
+    plain = lanes.near_box(box, 0, group, width, bounds)
+    return plain, lanes.near_box_gapped(box, 0, group, width, bounds, gaps, 0, one)
+
+
+@njit
+def inserted(keys, size, squares):
+    for place in range(len(squares)):
+        lanes.insert(keys, 4, size, lanes.packed(squares[place], place))
+    return [(lanes.square_of(keys[4 + j]), lanes.place_of(keys[4 + j])) for j in range(size)]
+
+
+def bits(mask):
+    return [bool(mask >> j & 1) for j in range(32)]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 99), width=st.integers(1, 40), missing=st.sampled_from([0.0, 0.3]))
+def test_masks_say_which_points_and_queries_are_within_their_bounds(dtype, seed, width, missing):
+    random = np.random.default_rng(seed)
+    leaf, group = random.integers(0, 9, (2, width, 32)).astype(dtype)  # squares are exact
+    leaf[random.random(leaf.shape) < missing] = np.nan
+    x = group[:, 5:6].copy()
+    away = np.where(
+        np.isnan(leaf) | np.isnan(x), np.where(np.isnan(leaf) & np.isnan(x), 0, 1), leaf - x
+    )
+    squares = (away**2).sum(axis=0)
+    bound = dtype(np.median(squares))
+    out = np.empty(32, dtype)
+    plain, gapped = near(leaf.ravel(), group.ravel(), 5, width, bound, out, dtype(1))
+    assert bits(gapped) == (squares <= bound).tolist()
+    assert (out[squares <= bound] == squares[squares <= bound]).all()
+    if not missing:
+        assert plain == gapped
+    low, high = np.full(width, 3, dtype), np.full(width, 4, dtype)
+    least = (np.maximum(0, np.maximum(3 - group, group - 4)) ** 2).sum(axis=0)
+    bounds = random.integers(0, 5 * width, 32).astype(dtype)
+    box = np.concatenate((low, high))
+    plain, _ = near_box(box, group.ravel(), width, bounds, np.zeros(width, bool), dtype(1))
+    assert bits(plain) == (least <= bounds).tolist()
+    least = (np.minimum(1, np.maximum(0, np.maximum(3 - group, group - 4))) ** 2).sum(axis=0)
+    _, gapped = near_box(box, group.ravel(), width, bounds, np.ones(width, bool), dtype(1))
+    assert bits(gapped) == (least <= bounds).tolist()
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.lists(st.floats(0, 2.0**99, width=32), min_size=1, max_size=60), st.sampled_from([4, 8, 40])
+)
+def test_insertion_keeps_the_least_squares_in_order_and_ties_by_place(squares, size):
+    keys = np.full(4 + size, 1e306)
+    keys[:4] = 0.0
+    squares = np.array(squares, np.float32)
+    found = inserted(keys, size, squares)
+    wanted = sorted((float(s), place) for place, s in enumerate(squares))[:size]
+    assert [(float(s), place) for s, place in found[: len(wanted)]] == wanted
