@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 from distanon.errors import InputError
 
 Node = tuple[int, str]
@@ -82,6 +85,34 @@ class Hierarchy:
         top = self.height
         weights = [math.sqrt(((h + 1) ** 2 - h**2) / 2) / top for h in range(top)]
         return {row[0]: tuple(((h, row[h]), weights[h]) for h in range(top)) for row in self.levels}
+
+    def ancestors(
+        self, texts: Sequence[str | None], is_marker: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """For each height the number of each value's ancestor.
+
+        Args:
+            texts: V values of the hierarchy; of a marker anything.
+            is_marker: bool, shape (V,): missing or suppressed; each is a node of its own at every
+                height, and hangs from the top.
+
+        Returns:
+            int64, shape (H + 1, V), numbered from 0 at each height: 0 … V − 1 at the bottom, all
+            0 at the top.
+
+        Raises:
+            KeyError: a value that the hierarchy lacks.
+        """
+        rows = {row[0]: row for row in self.levels}
+        result = np.zeros((self.height + 1, len(texts)), np.int64)
+        result[0] = np.arange(len(texts))
+        for level in range(1, self.height):
+            numbers: dict[object, int] = {}
+            for place, text in enumerate(texts):
+                # The place of a marker can't be mistaken for a label.
+                node = place if is_marker[place] or text is None else rows[text][level]
+                result[level, place] = numbers.setdefault(node, len(numbers))
+        return result
 
 
 def _check_cells(levels: tuple[tuple[str, ...], ...], source: str) -> None:

@@ -129,8 +129,9 @@ def limits_of(
             own = close.settings_for(attribute.name)
             distance = own.distance_for(attribute)
             ancestors = np.zeros((1, len(is_marker)), np.int64)
-            if distance == "hierarchical":
-                ancestors = _ancestors(attribute, values, is_marker)
+            if distance == "hierarchical" and attribute.hierarchy is not None:
+                texts = values.cast(pa.string()).to_pylist()
+                ancestors = attribute.hierarchy.ancestors(texts, is_marker)
             released = codes if kept is None else codes[kept]
             whole = np.bincount(released, minlength=len(is_marker)).astype(np.int64)
             near = Close(is_marker, ancestors, whole, distance, own.t)
@@ -242,20 +243,3 @@ def _ordered_codes(dataset: Dataset, attribute: Attribute) -> tuple[Integers, pa
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))
     return number[codes.code_of], codes.values.take(pa.array(order)), codes.is_marker[order]
-
-
-def _ancestors(attribute: Attribute, values: pa.Array, is_marker: Booleans) -> Integers:
-    """For each height the number of each value's ancestor; markers hang from the top."""
-    levels = attribute.hierarchy.levels if attribute.hierarchy is not None else ()
-    rows = {row[0]: row for row in levels}
-    texts = values.cast(pa.string()).to_pylist()
-    height = len(levels[0]) - 1
-    result = np.zeros((height + 1, len(texts)), np.int64)
-    result[0] = np.arange(len(texts))
-    for level in range(1, height):
-        numbers: dict[object, int] = {}
-        for place, text in enumerate(texts):
-            # A marker is a node of its own below the top; place can't be mistaken for a label.
-            node: object = place if is_marker[place] else rows[text][level]
-            result[level, place] = numbers.setdefault(node, len(numbers))
-    return result

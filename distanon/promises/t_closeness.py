@@ -172,16 +172,7 @@ def _ancestors(attribute: Attribute, values: pa.Array) -> NDArray[np.int64]:
     )
     if lacking:
         raise InputError(f"column {attribute.name!r}: {lacking} values are not in its hierarchy")
-    height = len(attribute.hierarchy.levels[0]) - 1
-    result = np.zeros((height + 1, len(texts)), np.int64)
-    result[0] = np.arange(len(texts))
-    for level in range(1, height):
-        numbers: dict[object, int] = {}
-        for place, (text, marker) in enumerate(zip(texts, is_marker, strict=True)):
-            # A marker is a node of its own below the top; place can't be mistaken for a label.
-            node: object = place if marker or text is None else rows[text][level]
-            result[level, place] = numbers.setdefault(node, len(numbers))
-    return result
+    return attribute.hierarchy.ancestors(texts, is_marker)
 
 
 def _texts(values: pa.Array) -> list[str | None]:

@@ -81,3 +81,12 @@ def test_columns_give_the_height_of_the_lowest_common_ancestor(rows):
             apart = set(ways[first[0]]) ^ set(ways[second[0]])
             distance = np.sqrt(sum(weight**2 for _, weight in apart))
             np.testing.assert_allclose(distance, common / hierarchy.height, atol=1e-15)
+
+
+def test_ancestors_are_numbered_by_height_and_markers_hang_from_the_top():
+    rows = [("a", "x", "all"), ("b", "x", "all"), ("c", "y", "all")]
+    hierarchy = Hierarchy.from_rows(rows, "h.csv")
+    found = hierarchy.ancestors(["c", "a", None, "b"], np.array([False, False, True, False]))
+    assert found.tolist() == [[0, 1, 2, 3], [0, 1, 2, 1], [0, 0, 0, 0]]
+    with pytest.raises(KeyError):
+        hierarchy.ancestors(["d"], np.array([False]))

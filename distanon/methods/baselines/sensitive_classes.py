@@ -175,8 +175,9 @@ def _values(
     if distance == "ordered" and attribute.type == AttributeType.BINARY:
         distance = "equal"  # the same for two values
     ancestors = np.zeros((1, len(order)), np.int64)
-    if distance == "hierarchical":
-        ancestors = _ancestors(attribute, codes.values.take(pa.array(order)), markers)
+    if distance == "hierarchical" and attribute.hierarchy is not None:
+        texts = codes.values.take(pa.array(order)).cast(pa.string()).to_pylist()
+        ancestors = attribute.hierarchy.ancestors(texts, markers)
     return SensitiveValues(
         attribute.name,
         rank[codes.code_of],
@@ -186,22 +187,6 @@ def _values(
         own,
         distance,
     )
-
-
-def _ancestors(attribute: Attribute, values: pa.Array, is_marker: Booleans) -> Integers:
-    """For each height the number of each value's ancestor; markers hang from the top."""
-    levels = attribute.hierarchy.levels if attribute.hierarchy is not None else ()
-    rows = {row[0]: row for row in levels}
-    texts = values.cast(pa.string()).to_pylist()
-    height = len(levels[0]) - 1
-    result = np.zeros((height + 1, len(texts)), np.int64)
-    result[0] = np.arange(len(texts))
-    for level in range(1, height):
-        numbers: dict[object, int] = {}
-        for place, text in enumerate(texts):
-            node: object = place if is_marker[place] else rows[text][level]
-            result[level, place] = numbers.setdefault(node, len(numbers))
-    return result
 
 
 def _diverse(asked: LDiversity, counts: Counts) -> Booleans:

@@ -224,23 +224,8 @@ def _rules(
     order = present[np.argsort(coded[present], kind="stable")]
     ancestors = np.zeros((1, len(coded)), np.int64)
     if kind == cell_repair.HIERARCHICAL and attribute.hierarchy is not None:
-        ancestors = _ancestors(attribute, table, is_marker)
+        texts = table.column(0).cast(pa.string()).to_pylist()
+        ancestors = attribute.hierarchy.ancestors(texts, is_marker)
     if kind == cell_repair.ORDERED and attribute.type == AttributeType.BINARY:
         kind = cell_repair.EQUAL
     return Rules(diversity, least, c, kind, t, margin, is_marker, order, ancestors)
-
-
-def _ancestors(attribute: Attribute, table: pa.Table, is_marker: NDArray[np.bool_]) -> Integers:
-    """For each height the number of each value's ancestor; markers hang from the top."""
-    levels = attribute.hierarchy.levels if attribute.hierarchy is not None else ()
-    rows = {row[0]: row for row in levels}
-    texts = table.column(0).cast(pa.string()).to_pylist()
-    height = len(levels[0]) - 1
-    result = np.zeros((height + 1, len(texts)), np.int64)
-    result[0] = np.arange(len(texts))
-    for level in range(1, height):
-        numbers: dict[object, int] = {}
-        for place, text in enumerate(texts):
-            node: object = place if is_marker[place] else rows[text][level]
-            result[level, place] = numbers.setdefault(node, len(numbers))
-    return result
