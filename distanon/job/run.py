@@ -162,6 +162,8 @@ def resume(
         return result_of(journal)
     if known["status"] == REFUSED:
         raise refused_run(private)
+    if known.get("made_by") == "apply":
+        raise ResumeError(f"{private}: broken off while applying; apply it again, nothing is lost")
     order = _Order(
         spec,
         known["run_id"],
