@@ -32,6 +32,7 @@ METHODS = {
     "mdav": "{name: mdav, k: 4}",
     "ranges": "{name: mdav, k: 4, recoding: range}",
     "leaves": "{name: decision_tree_leaves, k: 4, l: 2}",
+    "reconstruction": "{name: reconstruction, k: 4, generations: 2}",
 }
 
 
@@ -91,7 +92,7 @@ def table_of(place):
     return pq.read_table(Path(place) / "data" / "part-00000.parquet")
 
 
-@pytest.mark.parametrize("method", ["mondrian", "values", "leaves"])
+@pytest.mark.parametrize("method", ["mondrian", "values", "leaves", "reconstruction"])
 def test_the_fitted_records_themselves_come_out_as_they_were_released(method, runs, new, tmp_path):
     run = runs(method)
     done = jobs.apply(run.private, new(people(1, 120)), output=str(tmp_path / "out"))
@@ -261,6 +262,10 @@ def test_an_application_has_a_report_and_is_not_resumed_but_done_again(runs, new
     done = jobs.apply(runs("mondrian").private, new(people(1, 120)), output=str(tmp_path / "out"))
     assert Path(jobs.rewrite_report(done.private)).exists()
     assert jobs.resume(done.private).output == done.output
+    facts = Path(done.private) / "run.json"
+    facts.write_text(json.dumps(json.loads(facts.read_text()) | {"status": "begun"}))
+    with pytest.raises(ResumeError, match="apply it again"):
+        jobs.resume(done.private)
 
 
 @pytest.mark.s3
