@@ -119,9 +119,7 @@ def test_parts_of_the_questions_add_up_to_all():
     questions, candidates, points, random = asked(5)
     chosen, labels = np.ones(len(points), np.uint8), random.integers(0, 2, len(points))
     whole = hits(questions, candidates, chosen, labels)
-    parts = [
-        hits(questions.part(*ends), candidates, chosen, labels) for ends in ((0, 7), (7, 25))
-    ]
+    parts = [hits(questions.part(*ends), candidates, chosen, labels) for ends in ((0, 7), (7, 25))]
     assert np.sum(parts, axis=0).tolist() == whole.tolist()
 
 
