@@ -11,9 +11,10 @@ pin()  # before numpy: the driver must round as the workers do
 
 from distanon.cli import (  # noqa: E402  pinned first; they add their commands
     applying,
+    cluster,
     describing,
     holding,
 )
 from distanon.cli.commands import app, main  # noqa: E402
 
-__all__ = ["app", "applying", "describing", "holding", "main"]
+__all__ = ["app", "applying", "cluster", "describing", "holding", "main"]

@@ -121,7 +121,7 @@ def run(
 
     Example: distanon run jobs/forest-fires.yaml --set method.k=20 --overwrite
     """
-    job_spec = _load(spec, settings, address)
+    job_spec = load_spec(spec, settings, address)
     job_spec.require_single_run()
     from distanon import job
     from distanon.runtime.progress import shown
@@ -148,11 +148,18 @@ def resume(
 ) -> None:
     """Go on with a run that was interrupted: the release has the same bytes as without.
 
+    With the address of a job server (http://HEAD:8265) the cluster does it, and the command ends.
+
     Example: distanon resume jobs/forest-fires.yaml
     """
+    if address is not None and "://" in address:
+        from distanon.cli.cluster import resume_there
+
+        resume_there(run, settings, address, run_id, as_json=as_json)
+        return
     target: JobSpec | str
-    if _is_spec(run):
-        target = _load(run, settings, address)
+    if is_spec(run):
+        target = load_spec(run, settings, address)
         target.require_single_run()
     elif settings:
         raise SpecError("--set belongs to a spec; a run is resumed with the settings it has")
@@ -173,7 +180,7 @@ def validate(spec: SpecFile, settings: Settings = None, as_json: AsJson = False)
 
     Example: distanon validate jobs/magic.yaml
     """
-    job_spec = _load(spec, settings)
+    job_spec = load_spec(spec, settings)
     from distanon import job
 
     notes = list(job.validate(job_spec))
@@ -312,7 +319,7 @@ def audit(
     from distanon.spec import parse_promises
 
     asked = parse_promises(promises or ())
-    job_spec = _load(spec, None) if spec is not None else None
+    job_spec = load_spec(spec, None) if spec is not None else None
     prefix = None if private is None else private_prefix(private)
     from distanon import job
     from distanon.runtime.progress import shown
@@ -382,7 +389,7 @@ def seconds_in_all() -> float:
     return time.monotonic() - STARTED
 
 
-def _load(path: str, settings: list[str] | None, address: str | None = None) -> JobSpec:
+def load_spec(path: str, settings: list[str] | None, address: str | None = None) -> JobSpec:
     """The spec with what the command line changes."""
     from distanon.spec import load
 
@@ -404,7 +411,8 @@ def _named(text: str | None, option: str) -> tuple[str, ...]:
     return names
 
 
-def _is_spec(text: str) -> bool:
+def is_spec(text: str) -> bool:
+    """Whether the argument names a spec file, not a run."""
     return text.endswith((".yaml", ".yml", ".json"))
 
 

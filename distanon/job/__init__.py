@@ -3,7 +3,7 @@
 from distanon.job.applying import Applied, apply
 from distanon.job.description import Description, describe
 from distanon.job.finished import Findings, audit
-from distanon.job.outside import clean, rewrite_report, validate
+from distanon.job.outside import clean, rewrite_report, run_id_of, standing, validate
 from distanon.job.publication import publish
 from distanon.job.run import RunResult, resume, run_job
 
@@ -19,6 +19,8 @@ __all__ = [
     "publish",
     "resume",
     "rewrite_report",
+    "run_id_of",
     "run_job",
+    "standing",
     "validate",
 ]

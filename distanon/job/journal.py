@@ -8,14 +8,15 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from distanon.data.measurement import Measurement
-from distanon.errors import AccessError, ResumeError
+from distanon.errors import AccessError, DistanonError, ResumeError
 from distanon.promises.base import Verdict
 from distanon.report import Subject, Summary, render
+from distanon.spec import parse
 from distanon.storage.store import Store
 
 _S3 = ("s3://", "s3a://")
@@ -72,6 +73,33 @@ class Journal:
             self.store.delete(name)
         for folder in ("checkpoint", "held"):
             self.store.delete_all(folder)
+
+    @contextmanager
+    def failures_of(self, run_id: str, *, hold: bool, is_resumed: bool) -> Iterator[None]:
+        """Keeps the reason of a failure in run.json, for those who were not there.
+
+        A run that was submitted (its spec lies here) and refused before it began leaves one too.
+        A finished run of this prefix, which a second start must not touch, keeps what it has.
+        """
+        is_submitted = False
+        with suppress(DistanonError):  # a place that can't be read is refused in its turn
+            is_submitted = not is_resumed and not self.has_run and self.store.exists(SPEC)
+        try:
+            yield
+        except DistanonError as error:
+            with suppress(DistanonError):
+                known = self.read_run() if self.has_run else {}
+                if is_submitted and not known:
+                    spec = self._specified()
+                    self.update_run(run_id=run_id, status="failed", hold=hold, spec=spec)
+                    known = {"status": "failed"}
+                if known.get("status") in ("begun", "failed", REFUSED):
+                    self.update_run(reason=str(error), exit_code=error.exit_code)
+            raise
+
+    def _specified(self) -> dict[str, Any]:
+        """The spec of a run that has not begun."""
+        return parse(self.read_spec()).private_dict()
 
     def write_spec(self, text: str) -> None:
         """Keeps the spec; it may hold the seed."""

@@ -6,7 +6,7 @@ from distanon.data.streams import Streams
 from distanon.errors import OutputExistsError, ResumeError
 from distanon.job.comparison import check_all
 from distanon.job.inputs import open_inputs
-from distanon.job.journal import REFUSED, Journal, by_prefix_alone, refused_run
+from distanon.job.journal import REFUSED, SPEC, Journal, by_prefix_alone, refused_run
 from distanon.spec import JobSpec, parse
 from distanon.storage import leftovers
 from distanon.storage.leftovers import Removed
@@ -36,6 +36,32 @@ def validate(spec: JobSpec) -> list[str]:
     check_all(spec, inputs.dataset)
     records = f"{len(inputs.dataset):,} records, {len(inputs.dataset.schema.attributes)} columns"
     return [records, *inputs.notes, *taken]
+
+
+def standing(private: str) -> dict[str, str]:
+    """How far a run is by its own files: status, and the reason of a failure.
+
+    A run whose process was killed says "begun" still.
+    """
+    with by_prefix_alone(private):
+        journal = Journal(Store(private, StorageSettings(), private=True))
+        if not journal.has_run:
+            return {"status": "not begun"}
+        run = journal.read_run()
+    return {"status": run["status"], "reason": run.get("reason", "")}
+
+
+def run_id_of(private: str) -> str:
+    """The id of the run, or of the sweep, at a private prefix.
+
+    Raises:
+        ResumeError: there is none.
+    """
+    with by_prefix_alone(private):
+        journal = Journal(Store(private, StorageSettings(), private=True))
+        if not journal.has_run and journal.store.exists(SPEC):
+            return parse(journal.read_spec()).run_id
+        return str(journal.read_run()["run_id"])
 
 
 def rewrite_report(private: str) -> str:

@@ -164,6 +164,11 @@ def resume(
         raise refused_run(private)
     if known.get("made_by") == "apply":
         raise ResumeError(f"{private}: broken off while applying; apply it again, nothing is lost")
+    if "seed" not in known:  # submitted, and refused before it began
+        order = _Order(
+            spec, known["run_id"], spec.resolve_seed(), False, serial, hold=known["hold"]
+        )
+        return _run(order, progress)
     order = _Order(
         spec,
         known["run_id"],
@@ -177,8 +182,14 @@ def resume(
 
 
 def _run(order: _Order, progress: Progress | None) -> RunResult:
-    spec, logbook, started = order.spec, Logbook(progress or Silent()), time.monotonic()
-    private = spec.private_prefix(order.run_id)
+    private = order.spec.private_prefix(order.run_id)
+    journal = Journal(Store(private, order.spec.storage, private=True))
+    with journal.failures_of(order.run_id, hold=order.hold, is_resumed=order.is_resumed):
+        return _straight(order, private, Logbook(progress or Silent()))
+
+
+def _straight(order: _Order, private: str, logbook: Logbook) -> RunResult:
+    spec, started = order.spec, time.monotonic()
     published = Attempt.resume(spec.output, private, spec.storage) if order.is_resumed else None
     if published is None:
         with _named_if_unfinished(order, private):
@@ -326,7 +337,14 @@ def evidence_of(inputs: Inputs, spec: JobSpec, attempt: Attempt) -> Evidence:
     if isinstance(inputs.dataset, GraphDataset):
         return staged_evidence(attempt, inputs.dataset, spec.method)
     staged, sources = attempt.read_back(inputs.dataset.schema)
-    return Evidence(staged, inputs.dataset, sources, inputs.control, population=inputs.population)
+    return Evidence(
+        staged,
+        inputs.dataset,
+        sources,
+        inputs.control,
+        replicates=spec.method.replicates,
+        population=inputs.population,
+    )
 
 
 @contextlib.contextmanager

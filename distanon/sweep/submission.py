@@ -1,0 +1,335 @@
+"""From a spec to runs on a cluster: one, or all cases of a sweep, a bounded number at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from distanon.data.ports import Progress, Silent
+from distanon.errors import ClusterError, ResumeError, SpecError
+from distanon.job.journal import HELD, Journal
+from distanon.runtime.submission import SubmittedRun
+from distanon.spec import JobSpec, parse
+from distanon.spec.places import BUILTIN, RUN_ID, is_remote
+from distanon.storage.store import Store
+from distanon.sweep.cases import Case, cases
+from distanon.sweep.records import RunRecord, SweepRecord, read_sweep
+
+_POLL_S = 1.0
+_SPEC = "spec.yaml"
+_SAYS = "distanon: "
+_NO_PACKAGE = "No module named distanon"
+_FAILED = 1
+
+
+class Server(Protocol):
+    """What a submission needs of a cluster: `runtime.submission.JobServer`."""
+
+    address: str
+
+    def nodes(self) -> list[dict[str, float]]:
+        """The resources of each node that is alive."""
+        ...
+
+    def grows(self) -> bool:
+        """Whether an autoscaler may bring more nodes."""
+        ...
+
+    def find(self, run_id: str) -> SubmittedRun | None:
+        """The latest submission of a run."""
+        ...
+
+    def start(
+        self, run_id: str, arguments: Sequence[str], private: str, *, modules: Sequence[str] = ()
+    ) -> SubmittedRun:
+        """Starts a command of distanon."""
+        ...
+
+    def log(self, run_id: str) -> str:
+        """What a run has printed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """How a spec is submitted.
+
+    Attributes:
+        run_id: of the run, instead of the spec's own; not for a sweep.
+        wait: until all runs have ended.
+        at_once: runs of a sweep at the same time; None: as many as the cluster's CPUs hold.
+        modules: wheels to bring along, for development.
+        overwrite: replace a release that is already there.
+    """
+
+    run_id: str | None = None
+    wait: bool = False
+    at_once: int | None = None
+    modules: tuple[str, ...] = ()
+    overwrite: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What was submitted.
+
+    Attributes:
+        runs: of the spec, or of all cases of its sweep, with their status so far.
+        exit_code: of what was waited for: 0, or that of the first run that failed; None: nothing
+            was waited for.
+        notes: what the user should know.
+    """
+
+    runs: tuple[RunRecord, ...]
+    exit_code: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+def submit(
+    spec: JobSpec, server: Server, order: Order | None = None, progress: Progress | None = None
+) -> Submission:
+    """Submits a spec. The same run twice is the same run.
+
+    Args:
+        spec: what to run; with a sweep: one private, held run for each combination.
+        server: the cluster's.
+        order: how.
+        progress: told of runs that end, where they are waited for.
+
+    Raises:
+        SpecError: places that the cluster can't reach; another run has this id.
+        ClusterError: the cluster can't be reached, or can never hold a worker.
+        AccessError: the private prefix can't be written.
+    """
+    order, watcher = order or Order(), progress or Silent()
+    _refuse_local(spec)
+    _check_room(spec, server)
+    if spec.sweep:
+        if order.run_id is not None:
+            raise SpecError("--run-id names one run, and this spec has a sweep")
+        return _submit_sweep(spec, server, order, watcher)
+    run_id = order.run_id or spec.run_id
+    private = spec.private_prefix(run_id)
+    started, notes = _start(spec, run_id, private, server, order)
+    if not order.wait:
+        return Submission((_recorded(started, {}),), None, notes)
+    ended = _ended(server, started)
+    return Submission((ended,), ended.exit_code, notes)
+
+
+def _submit_sweep(spec: JobSpec, server: Server, order: Order, progress: Progress) -> Submission:
+    """Runs the cases here, or submits a run that does so on the cluster."""
+    found = cases(spec)
+    sweep_id = spec.run_id
+    place = _place(spec, sweep_id)
+    store = Store(place, spec.storage, private=True)
+    known = read_sweep(store)
+    runs = tuple(RunRecord(case.run_id, case.private, dict(case.changes)) for case in found)
+    record = known if known is not None else SweepRecord(sweep_id, runs)
+    if known is None:
+        record.write(store)
+    if order.wait:
+        return _carry_out(found, record, store, server, order, progress)
+    if server.find(sweep_id) is None:
+        store.write(_SPEC, spec.to_yaml().encode())
+        arguments = ["submit", store.place(_SPEC), "--wait", *_options(order)]
+        server.start(sweep_id, arguments, place, modules=order.modules)
+    return Submission(record.runs, None, (f"the sweep itself is run {sweep_id}",))
+
+
+def _carry_out(
+    found: Sequence[Case],
+    record: SweepRecord,
+    store: Store,
+    server: Server,
+    order: Order,
+    progress: Progress,
+) -> Submission:
+    """Starts cases as others end; one that fails leaves the rest alone."""
+    at_once = order.at_once or _holds(found[0].spec, server)
+    by_id = {case.run_id: case for case in found}
+    waiting = [run for run in record.runs if run.exit_code is None]
+    running: dict[str, SubmittedRun] = {}
+    progress.start("runs", len(waiting))
+    while waiting or running:
+        while waiting and len(running) < at_once:
+            run = waiting.pop(0)
+            case = by_id[run.run_id]
+            try:
+                started, _ = _start(case.spec, run.run_id, run.private, server, order, hold=True)
+            except (SpecError, ResumeError) as error:
+                record = _noted(record, replace(run, status="failed", exit_code=2), str(error))
+                record.write(store)
+                progress.advance()
+                continue
+            running[run.run_id] = started
+            record = record.with_run(replace(run, status="running"))
+            record.write(store)
+        for run_id in list(running):
+            now = server.find(run_id)
+            if now is not None and now.is_under_way:
+                continue
+            ended = _outcome(server, now or running[run_id])
+            was = next(run for run in record.runs if run.run_id == run_id)
+            record = record.with_run(replace(ended, changes=was.changes))
+            record.write(store)
+            del running[run_id]
+            progress.advance()
+            progress.note(f"{run_id}: {ended.status}")
+        if running:
+            time.sleep(_POLL_S)
+    failed = [run for run in record.runs if run.exit_code]
+    return Submission(record.runs, failed[0].exit_code if failed else 0)
+
+
+def _noted(record: SweepRecord, run: RunRecord, reason: str) -> SweepRecord:
+    return record.with_run(replace(run, reason=reason))
+
+
+def _start(
+    spec: JobSpec, run_id: str, private: str, server: Server, order: Order, *, hold: bool = False
+) -> tuple[SubmittedRun, tuple[str, ...]]:
+    """Submits a run, unless it was submitted or begun before."""
+    journal = Journal(Store(private, spec.storage, private=True))
+    if journal.store.exists(_SPEC) and parse(journal.read_spec()).run_id != spec.run_id:
+        raise SpecError(
+            f"--run-id {run_id}: {private} is of a run with another spec; name another id"
+        )
+    known = server.find(run_id)
+    if known is not None:
+        if known.private != private:
+            raise SpecError(f"--run-id {run_id}: a run with another private prefix has this id")
+        advice = f"; `distanon resume {private}` goes on" if _broke_off(known) else ""
+        return known, (f"{run_id} was submitted before, it is {known.status}{advice}",)
+    status = journal.read_run()["status"] if journal.has_run else ""
+    if status in ("done", HELD) and not order.overwrite:
+        done = SubmittedRun(run_id, run_id, private, "succeeded", 0, "")
+        return done, (f"{run_id} is {status} already",)
+    journal.write_spec(spec.to_yaml())
+    place = journal.store.place(_SPEC)
+    arguments = ["run", place, "--run-id", run_id, "--quiet", *(["--hold"] if hold else [])]
+    if order.overwrite:
+        arguments.append("--overwrite")
+    return server.start(run_id, arguments, private, modules=order.modules), ()
+
+
+def resume_on(server: Server, private: str, run_id: str, modules: Sequence[str] = ()) -> RunRecord:
+    """Submits the resumption of a run that was broken off; of one under way nothing.
+
+    Raises:
+        ClusterError: the cluster does not take it.
+    """
+    known = server.find(run_id)
+    if known is None or not known.is_under_way:
+        known = server.start(run_id, ["resume", private, "--quiet"], private, modules=modules)
+    return _recorded(known, {})
+
+
+def _ended(server: Server, run: SubmittedRun) -> RunRecord:
+    """A run at its end."""
+    now: SubmittedRun | None = run
+    while now is not None and now.is_under_way:
+        time.sleep(_POLL_S)
+        now = server.find(run.run_id)
+    return _outcome(server, now or replace(run, status="failed", message="the cluster forgot it"))
+
+
+def _outcome(server: Server, run: SubmittedRun) -> RunRecord:
+    """How a submitted run ended, with its reason where it failed."""
+    if run.status == "succeeded":
+        return replace(_recorded(run, {}), exit_code=0)
+    code = run.exit_code or _FAILED
+    try:
+        reason = _reason(server.log(run.run_id)) or run.message
+    except (ClusterError, ResumeError):
+        reason = run.message
+    return replace(_recorded(run, {}), exit_code=code, reason=reason)
+
+
+def _reason(log: str) -> str:
+    """What the command said last, as it says why it ends."""
+    if _NO_PACKAGE in log:
+        return (
+            "the cluster's `python` has no distanon: put the environment's bin folder first on "
+            "the PATH of the head, or bring a wheel along (--wheel)"
+        )
+    said = [line for line in log.splitlines() if line.startswith(_SAYS)]
+    return said[-1].removeprefix(_SAYS) if said else ""
+
+
+def _recorded(run: SubmittedRun, changes: dict[str, Any]) -> RunRecord:
+    return RunRecord(run.run_id, run.private, changes, run.status, run.exit_code)
+
+
+def _broke_off(run: SubmittedRun) -> bool:
+    return run.status in ("failed", "stopped")
+
+
+def _refuse_local(spec: JobSpec) -> None:
+    """Refuses places that lie where this process stands: the cluster has other folders."""
+    places = {"output": spec.output, "private": spec.private}
+    if spec.input.table is not None and not spec.table.path.startswith(BUILTIN):
+        places["input.table.path"] = spec.table.path
+    if spec.input.graph is not None:
+        places |= {
+            f"input.graph.{name}": path
+            for name, path in zip(("edges", "nodes"), spec.graph.files, strict=False)
+            if not path.startswith(BUILTIN)
+        }
+    faults = []
+    for name, place in places.items():
+        if place is None or not (is_remote(place) or place.startswith(("/", "file://"))):
+            found = "missing" if place is None else f"{place} is relative"
+            faults.append(
+                f"{name}: {found}; a submitted job needs a URL, or an absolute path on a file "
+                "system that all nodes share"
+            )
+    if faults:
+        raise SpecError(*faults)
+
+
+def _check_room(spec: JobSpec, server: Server) -> None:
+    """Refuses workers that no node can ever hold, which would wait for ever.
+
+    Raises:
+        ClusterError: naming what is missing.
+    """
+    cpus, memory = spec.runtime.cpus_per_worker, spec.runtime.memory_per_worker
+    nodes = server.nodes()
+    fitting = [
+        node
+        for node in nodes
+        if node.get("CPU", 0.0) >= cpus and (memory == "auto" or node.get("memory", 0.0) >= memory)
+    ]
+    if fitting or server.grows():
+        return
+    largest = max((node.get("CPU", 0.0) for node in nodes), default=0.0)
+    asked = f"{cpus:g} CPUs" + ("" if memory == "auto" else f" and {memory} bytes of memory")
+    raise ClusterError(
+        f"{server.address}: a worker asks for {asked}, no node has that (the largest of "
+        f"{len(nodes)} has {largest:g} CPUs), and no autoscaler brings others; set "
+        "runtime.cpus_per_worker or runtime.memory_per_worker to less"
+    )
+
+
+def _holds(spec: JobSpec, server: Server) -> int:
+    """How many runs find all their workers at once; one where a run takes what there is."""
+    if spec.runtime.workers == "auto":
+        return 1
+    cpus = sum(node.get("CPU", 0.0) for node in server.nodes())
+    return max(1, int(cpus / (spec.runtime.workers * spec.runtime.cpus_per_worker)))
+
+
+def _place(spec: JobSpec, sweep_id: str) -> str:
+    """Where a sweep keeps what it knows of its runs."""
+    private = spec.private or ""
+    if RUN_ID in private:
+        return private.replace(RUN_ID, sweep_id)
+    return f"{private.rstrip('/')}/{sweep_id}/"
+
+
+def _options(order: Order) -> list[str]:
+    options = [] if order.at_once is None else ["--at-once", str(order.at_once)]
+    return [*options, "--overwrite"] if order.overwrite else options
