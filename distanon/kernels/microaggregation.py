@@ -86,25 +86,6 @@ def microaggregate(records: Mixed, k: int) -> Integers:
     return found
 
 
-def nearest(records: Mixed, representatives: Mixed) -> Integers:
-    """The nearest representative of each record; ties go to the lowest number.
-
-    Args:
-        records: n of them.
-        representatives: g of them, at least one, under the same columns.
-
-    Returns:
-        int64, shape (n,). O(n · g · (a + b)), no matrix.
-    """
-    ours, theirs = _on_grid(records, 1), _on_grid(representatives, 1)
-    skipped = np.zeros(len(theirs.lines), np.bool_)
-    found = np.empty(len(ours.lines), np.int64)
-    _nearest(
-        ours.lines, ours.codes, theirs.lines, theirs.codes, ours.weights, ours.unit, skipped, found
-    )
-    return found
-
-
 def join_nearest(representatives: Mixed, fails: NDArray[np.bool_]) -> Integers:
     """Joins each group that fails to the nearest one that has not been joined yet.
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
-from distanon.kernels.microaggregation import Mixed, join_nearest, microaggregate, nearest
+from distanon.kernels.microaggregation import Mixed, join_nearest, microaggregate
 
 
 def mixed(seed, n, lines=2, codes=2, missing=0.1):
@@ -96,18 +95,6 @@ def test_a_table_without_spread_and_one_without_columns_are_grouped():
     empty = Mixed(np.zeros((9, 0)), np.zeros((9, 0), np.int64), np.zeros(0))
     assert sorted(np.bincount(microaggregate(empty, 3))) == [3, 3, 3]
     assert len(microaggregate(same.take(np.empty(0, np.int64)), 3)) == 0
-
-
-@given(
-    arrays(np.float64, (12, 2), elements=st.sampled_from([0.0, 0.25, 0.5, 1.0, np.nan])),
-    st.integers(0, 99),
-)
-@settings(max_examples=30, deadline=None)
-def test_the_nearest_is_found_as_by_all_distances(lines, seed):
-    codes = np.random.default_rng(seed).integers(0, 3, (12, 1))
-    records = Mixed(lines, codes, np.ones(1))
-    ours, theirs = records.take(np.arange(8)), records.take(np.arange(8, 12))
-    assert nearest(ours, theirs).tolist() == squares(ours, theirs).argmin(axis=1).tolist()
 
 
 def test_who_fails_joins_the_nearest_that_rests_not():
