@@ -139,6 +139,16 @@ def _joined(release):
     return pa.concat_tables([piece.read() for piece in release.pieces])
 
 
+@pytest.mark.ray
+def test_workers_change_no_bit():
+    frame = people(6, 400)
+    one, two = (
+        MDAV(k=4, l=2, cell=64).anonymize(frame, **KEPT, seed=1, workers=workers).data
+        for workers in (1, 2)
+    )
+    pd.testing.assert_frame_equal(one, two)
+
+
 def test_distances_are_those_of_the_house(make):
     tree = Hierarchy.from_rows([("a", "ab", "*"), ("b", "ab", "*"), ("c", "cd", "*")], "towns")
     dataset = make.dataset(
