@@ -56,15 +56,16 @@ class Finish:
         Returns:
             int64, shape (p, 2): pairs whose state differs from `toggled`, sorted.
         """
-        self._settle()
-        for _ in range(_LIFTS):
-            if not self._want.any() or not self._lift():
+        # Promises come first: a node all of whose edges are kept can't be served otherwise.
+        for kept in (self._kept, frozenset[tuple[int, int]]()):
+            self._kept = kept
+            self._settle()
+            for _ in range(_LIFTS):
+                if not self._want.any() or not self._lift():
+                    break
+                self._settle()
+            if not self._want.any():
                 break
-            self._settle()
-        if self._want.any():
-            # Promises come first: a node all of whose edges are kept can't be served otherwise.
-            self._kept = frozenset()
-            self._settle()
         return np.array(sorted(self._turned), np.int64).reshape(-1, 2)
 
     def _settle(self) -> None:
@@ -79,23 +80,26 @@ class Finish:
         """All nodes of one degree get the next one, in the class where these are the fewest.
 
         An odd number of open units can't be settled by edits alone: an odd number of nodes has
-        to change its degree.
+        to change its degree. The highest degree of a class has none above: its nodes get the one
+        below.
         """
         levels, best = self._levels, None
         key = levels.starts[levels.class_of] + self._level
         for place in np.flatnonzero(levels.counts % 2 == 1).tolist():
-            is_last = place + 1 in levels.starts
-            if not is_last and (best is None or levels.counts[place] < levels.counts[best]):
+            if best is None or levels.counts[place] < levels.counts[best]:
                 best = place
         if best is None or len(self._want) < 2:
             return False
         nodes = np.flatnonzero(key == best)
-        if int(self._level[nodes[0]]) + 1 >= self._graph.nodes:
+        own = int(self._level[nodes[0]])
+        is_highest = best + 1 in levels.starts or own + 1 >= self._graph.nodes
+        if is_highest and own == 0:
             return False
-        levels.counts[best + 1] += levels.counts[best]
+        step = -1 if is_highest else 1
+        levels.counts[best + step] += levels.counts[best]
         levels.counts[best] = 0
-        self._level[nodes] += 1
-        self._want[nodes] += 1
+        self._level[nodes] += step
+        self._want[nodes] += step
         return True
 
     def _serve(self, node: int) -> bool:

@@ -42,3 +42,17 @@ def test_pairs_that_are_kept_are_touched_only_if_nothing_else_serves():
     want = level - path.degrees()
     pairs = Finish(path, NONE, levels_of(level, 4), level, want, kept).run()
     assert pairs.tolist() == [[0, 1], [1, 2], [2, 3]]
+
+
+def test_the_highest_degree_of_a_class_gives_way_downwards():
+    pairs = [(0, 1), *((i, j) for i in range(3, 9) for j in range(3, i))]
+    graph = Graph.from_pairs(9, np.array(pairs))  # a clique of six, an edge, one node alone
+    level = np.array([1, 0, 0, 5, 5, 5, 5, 5, 5])
+    want = level - graph.degrees()
+    counts = np.bincount(level, minlength=6).astype(np.int64)
+    levels = Levels(np.zeros(9, np.int64), np.array([0, 6]), counts, 2)
+    edited = Finish(graph, NONE, levels, level, want, frozenset()).run()
+    is_edge = graph.has(edited)
+    after = np.bincount(graph.edited(edited[is_edge], edited[~is_edge]).degrees())
+    assert not want.any()
+    assert after[after > 0].min() >= 2

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from distanon.data.graph import Graph
-from distanon.methods.kmfc_gwo.floor import EdgeFloor, floored
+from distanon.methods.kmfc_gwo.floor import EdgeFloor, floored, moving_order
 
 LABELS = np.arange(60) // 6
 
@@ -59,3 +59,18 @@ def test_a_graph_where_no_end_can_move_stays():
     found = floored(clique, floor, np.zeros(5, np.int64), None, np.random.default_rng(0))
     assert not len(found.removed)
     assert found.graph.pairs().tolist() == clique.pairs().tolist()
+
+
+def test_edges_of_hubs_come_first_but_not_where_ends_go_anywhere():
+    rng = np.random.default_rng(5)
+    spokes = [(hub, other) for hub in (0, 1) for other in range(2, 42)]
+    graph = Graph.from_pairs(60, np.array(spokes + rng.integers(2, 60, (150, 2)).tolist()))
+    edges = graph.pairs()
+    is_of_hub = (edges < 2).any(axis=1)
+    early = {}
+    for kind in ("mates", "random"):
+        order = moving_order(graph, edges, kind, np.random.default_rng(2))
+        assert sorted(order.tolist()) == list(range(len(edges)))
+        early[kind] = is_of_hub[order[: len(edges) // 4]].mean() / is_of_hub.mean()
+    assert early["mates"] > 1.5
+    assert early["random"] < 1.3
