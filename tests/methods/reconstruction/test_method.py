@@ -11,6 +11,7 @@ import distanon as da
 from distanon.data.schema import SOURCE, Role
 from distanon.data.table import MemoryScratch
 from distanon.errors import InfeasibleError, SpecError
+from distanon.methods.fitted import Fitted
 from distanon.methods.reconstruction.method import Reconstruction
 from distanon.promises.k_anonymity import KAnonymity
 
@@ -281,3 +282,12 @@ def test_workers_give_the_same_bytes(people, dataset_of, context, ray_address, m
 def test_it_is_offered_by_the_package():
     assert da.Reconstruction is Reconstruction
     assert isinstance(Reconstruction(k=3).default_promises()["k_anonymity"], KAnonymity)
+
+
+def test_records_find_their_groups_again_by_what_is_kept_of_the_fit(people, dataset_of, context):
+    dataset = dataset_of(people(13, 90))
+    release = released(dataset, context(), k=4)
+    fitted = Fitted.of(release.fitted, dataset.schema)
+    located = fitted.locate(dataset.read(QUASI))
+    shown = fitted.cells.select(QUASI).take(pa.array(located.groups))
+    assert shown.to_pylist() == rows_of(release).select(QUASI).to_pylist()
