@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from distanon.data.agreement import agreed_values
 from distanon.data.classes import encode
+from distanon.data.coarse_space import CoarseSpace
 from distanon.data.domain import scan
 from distanon.data.graph import GraphDataset
 from distanon.data.graph_release import GraphRelease
@@ -45,10 +46,12 @@ class Work:
         dataset: the original.
         least: nodes that a class needs.
         clusters: who belongs together.
-        space: of the quasi-identifiers; None: there are none.
+        space: of the quasi-identifiers; None: there are none. Where members agree on the nodes
+            of hierarchies, these nodes are categories of it.
         values: float64, shape (n, q): original values in codes.
         agreed: float64, shape (clusters, q): what the members of each get.
         columns: sensitive attributes.
+        coarse: of `space`, where it has labels; None: members agree on values alone.
     """
 
     dataset: GraphDataset
@@ -58,11 +61,23 @@ class Work:
     values: Floats
     agreed: Floats
     columns: tuple[SensitiveColumn, ...]
+    coarse: CoarseSpace | None = None
 
     @property
     def labels(self) -> Integers:
         """The cluster of each node, int64, shape (n,)."""
         return self.clusters.labels
+
+    @property
+    def schema(self) -> Schema:
+        """Of the released nodes: columns that may hold labels are text."""
+        kinds = {} if self.space is None else {one.name: one for one in self.space.attributes}
+        return Schema(
+            tuple(
+                replace(one, arrow_type=kinds.get(one.name, one).arrow_type)
+                for one in self.dataset.schema
+            )
+        )
 
 
 def form_clusters(
@@ -97,10 +112,14 @@ def form_clusters(
         columns = sensitive_columns(
             dataset, domain, promises, labels, method.l_margin, context.streams
         )
-    agreed = np.empty((clusters.count, 0))
-    if space is not None:
+    agreed, coarse = np.empty((clusters.count, 0)), None
+    if space is not None and method.tells_labels:
+        coarse = CoarseSpace.of(space)
+        space, values = coarse.space, coarse.recoded(values)
+        agreed = coarse.agreed(labels, values)
+    elif space is not None:
         agreed = agreed_values(labels, values, space)
-    return Work(dataset, least, clusters, space, values, agreed, columns)
+    return Work(dataset, least, clusters, space, values, agreed, columns, coarse)
 
 
 def publish_clusters(method: ClusteredSearch, work: Work, context: Context) -> GraphRelease:

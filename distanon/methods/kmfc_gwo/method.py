@@ -52,6 +52,11 @@ class ClusteredSearch(GraphMethod):
     knowledge: Knowledge = Field(
         "attributes+degree", description="what the intruder of a perturbed graph knows of a person"
     )
+    agreement: Literal["mode", "hierarchy"] = Field(
+        "mode",
+        description="what the members of a cluster get for a quasi-identifier with a hierarchy: "
+        "their commonest value, or the lowest label above all of them",
+    )
     degree_groups: Literal["classes", "clusters"] = Field(
         "classes",
         description="who gets one degree: nodes of a class, grouped by degree at the least cost, "
@@ -101,6 +106,15 @@ class ClusteredSearch(GraphMethod):
         "split", description="split clusters of 2k or more, or leave them"
     )
 
+    @property
+    def tells_labels(self) -> bool:
+        """Whether a perturbed graph may show labels of hierarchies."""
+        return (
+            self.agreement == "hierarchy"
+            and self.publish == "perturb"
+            and "attributes" in self.knowledge
+        )
+
     def default_promises(self) -> Mapping[str, Promise]:
         """K on the classes of the knowledge; l and t if given; shared degrees where they count."""
         from distanon.promises.k_anonymity import KAnonymity
@@ -134,7 +148,7 @@ class ClusteredSearch(GraphMethod):
             SpecError: promises that disagree with the method, or that ask nothing of the edges.
             InfeasibleError: too few nodes, too few values, or classes that can't be close enough.
         """
-        faults = self._faults(promises)
+        faults = self._faults(promises) + self._agreement_faults(dataset)
         if faults:
             raise SpecError(*faults)
         nodes = len(dataset)
@@ -204,6 +218,19 @@ class ClusteredSearch(GraphMethod):
                 "edits with edge_floor, or assume an intruder who knows degrees"
             )
         return faults
+
+    def _agreement_faults(self, dataset: GraphDataset) -> list[str]:
+        if self.agreement == "mode" or self.publish != "perturb":
+            return []
+        what = None
+        if not self.tells_labels:
+            what = (
+                f"knowledge {self.knowledge} leaves quasi-identifiers as they are; take one with "
+                "attributes"
+            )
+        elif all(one.hierarchy is None for one in dataset.schema.quasi_identifiers):
+            what = "no quasi-identifier has a hierarchy; give one to a nominal column"
+        return [f"method.agreement hierarchy: {what}, or agreement: mode"] if what else []
 
 
 class KMFCGWO(ClusteredSearch):

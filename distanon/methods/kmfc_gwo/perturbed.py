@@ -227,12 +227,18 @@ def _release(
     before = work.dataset.graph.pairs()
     both = int(graph.has(before).sum())
     table = released_nodes(work, published, solution.cells)
-    changed_qi = int(np.count_nonzero(~_same(published, work.values)))
+    is_other = ~_same(published, work.values)
+    told = {}
+    if work.coarse is not None:
+        is_label = work.coarse.are_labels(published)
+        told = {"quasi_identifier_cells_generalized": int(np.count_nonzero(is_label))}
+        is_other &= ~is_label
     edits = {
         "edges_removed": len(before) - both,
         "edges_added": graph.edges - both,
         "edges_moved_by_floor": len(base.removed),
-        "quasi_identifier_cells_changed": changed_qi,
+        "quasi_identifier_cells_changed": int(np.count_nonzero(is_other)),
+        **told,
         "sensitive_cells_changed": sum(len(change.nodes) for change in solution.cells),
         "sensitive_cells_decoys": sum(change.decoys for change in solution.cells),
         "clusters": work.clusters.count,
@@ -259,7 +265,7 @@ def _release(
     return GraphRelease(
         graph,
         table,
-        work.dataset.schema,
+        work.schema,
         np.arange(len(work.dataset)),
         work.labels,
         counts=edits,
