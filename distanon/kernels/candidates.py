@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 Engine = Literal["tree", "rotated", "brute"]
 _SPARE = 8  # room in the lists for ties, at least
 _FEW = 2048  # points below which nothing is worth a probe
-_PART = 8192  # points on which a rotation is tried
+_PART = 4096  # points on which a rotation is tried
+_LATTICE = 0.05  # a share of different values in a column, below which it isn't
 _WIDEST = 256  # columns; a rotation costs the square of that for each row
 _ASKED = 224  # queries of a probe
 _TYPICAL = 16  # k of a probe
@@ -151,6 +152,9 @@ def _rotation_helps(points: Points) -> bool:
     if u < _FEW or not 2 <= width <= _WIDEST or np.isnan(points.rows).any():
         return False
     rows = points.rows[:: -(-u // _PART)]
+    levels = [len(np.unique(column)) for column in rows[::4].T]
+    if np.median(levels) < _LATTICE * len(rows[::4]):
+        return False
     numbers = np.arange(len(rows))
     ends = np.arange(len(rows) + 1)
     part = Points(rows, np.ones(len(rows), dtype=np.int64), numbers, numbers, ends)
