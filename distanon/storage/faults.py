@@ -30,8 +30,32 @@ _UNREACHABLE = (
     "FSTimeoutError",
     "ClientPayloadError",
     "ResponseParserError",
+    "ClientConnectionError",
+    "TimeoutError",
 )
+_CUT_SHORT = ("IncompleteRead", "IncompleteReadError", "ResponseStreamingError", "TruncatedError")
+_SERVER_FAULT = 500
+_TRANSIENT = frozenset(
+    {
+        "SlowDown",
+        "ServiceUnavailable",
+        "InternalError",
+        "RequestTimeout",
+        "OperationAborted",
+        "Throttling",
+        "ThrottlingException",
+        "TooManyRequests",
+        "IncompleteBody",
+        "BadDigest",
+        "NoSuchUpload",  # of an upload that was completed, and the answer got lost
+    }
+)
+_SKEWED = "RequestTimeTooSkewed"
 _UNSIGNED = ("NoCredentialsError", "PartialCredentialsError", "ProfileNotFound")
+
+
+class TruncatedError(OSError):
+    """An answer was whole by its own account, and shorter than what was asked for."""
 
 
 @contextmanager
@@ -100,9 +124,31 @@ def is_taken(error: Exception) -> bool:
     return isinstance(error, FileExistsError) or code_of(error) in _TAKEN
 
 
+def is_transient(error: Exception) -> bool:
+    """Whether the same may succeed a little later: overload, a broken line, an answer cut short."""
+    code = code_of(error)
+    if code:
+        return code in _TRANSIENT or _status_of(error) >= _SERVER_FAULT
+    return not _kinds(error).isdisjoint((*_UNREACHABLE, *_CUT_SHORT))
+
+
+def _status_of(error: BaseException) -> int:
+    """The HTTP status behind an S3 error; 0 where there is none."""
+    statuses = [
+        int(response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+        for one in _chain(error)
+        if isinstance(response := getattr(one, "response", None), dict)
+    ]
+    return max(statuses, default=0)
+
+
+def _kinds(error: BaseException) -> set[str]:
+    return {kind.__name__ for one in _chain(error) for kind in type(one).__mro__}
+
+
 def _reason(error: Exception, doing: str) -> str:
     code = code_of(error)
-    kinds = {kind.__name__ for one in _chain(error) for kind in type(one).__mro__}
+    kinds = _kinds(error)
     reasons = (
         (
             not kinds.isdisjoint(_UNSIGNED),
@@ -116,6 +162,10 @@ def _reason(error: Exception, doing: str) -> str:
             f"the credentials were refused ({code}); check the key pair and the endpoint",
         ),
         (code in _EXPIRED, f"the credentials have expired ({code}); sign in again"),
+        (
+            code == _SKEWED,
+            f"this machine's clock differs from the storage's ({code}); set it right",
+        ),
         (
             code == "NoSuchBucket",
             "there is no such bucket; check its name and the endpoint, or make it",
@@ -134,8 +184,12 @@ def _reason(error: Exception, doing: str) -> str:
             "it lies on a read-only file system; choose another place",
         ),
         (
-            not kinds.isdisjoint(_UNREACHABLE),
+            not code and not kinds.isdisjoint((*_UNREACHABLE, *_CUT_SHORT)),
             "the storage could not be reached; check the endpoint and the network",
+        ),
+        (
+            bool(code) and is_transient(error),
+            f"the storage has refused for too long to {doing} it ({code}); try again later",
         ),
         (
             "ParamValidationError" in kinds,

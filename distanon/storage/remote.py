@@ -1,57 +1,59 @@
-"""Objects behind any fsspec URL; S3 above all.
-
-Retries: botocore's standard mode (exponential, with jitter) makes at most 4 attempts of a call,
-7 s of waiting in all; s3fs repeats up to 3 times what botocore does not (a body cut short,
-a time-out), so that a call fails for good after 12 attempts and about 22 s of waiting.
-"""
+"""Objects behind any fsspec URL; S3 above all. `patience` says how faults are borne."""
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
-from pathlib import Path
-from typing import Any, BinaryIO, cast
+from functools import lru_cache, partial
+from typing import Any, BinaryIO, TypeVar, cast
 
 from distanon.errors import AccessError
 from distanon.storage.entry import Entry
-from distanon.storage.faults import code_of, full, is_full, is_taken
+from distanon.storage.faults import TruncatedError, code_of, full, is_full, is_taken
+from distanon.storage.patience import ATTEMPTS, CONNECT_S, SILENCE_S, patiently, wait
 
-_ATTEMPTS = 4
-_REPEATS = 3
 _CONFLICTS = 5
+
+_R = TypeVar("_R")
 
 
 class RemoteFiles:
-    """The primitives of a store behind fsspec.
+    """The primitives of a store behind fsspec. Each may be repeated without harm, and is.
 
     Args:
         protocol: "s3", "memory", …
         endpoint_url: where S3 is, unless it is AWS or the environment says so.
         sse: server-side encryption: "AES256", "aws:kms" or "aws:kms:KEY".
+        running: whether a run is under way, for which faults are borne longer.
     """
 
-    def __init__(self, protocol: str, endpoint_url: str | None, sse: str | None) -> None:
+    def __init__(
+        self, protocol: str, endpoint_url: str | None, sse: str | None, *, running: bool
+    ) -> None:
         self._system = _file_system(protocol, endpoint_url, sse, os.getpid(), _environment())
+        self._running = running
 
     def open(self, path: str) -> BinaryIO:
         """For reading; nothing is read ahead, since readers ask for what they need."""
-        with self._saying_why(path):
-            return cast("BinaryIO", self._system.open(path, "rb", cache_type="none"))
+        entry = self.info(path)
+        if entry is None or entry.is_folder:
+            raise FileNotFoundError(errno.ENOENT, "no such object", path)
+        return cast("BinaryIO", _Ranges(entry.size, partial(self._range, path)))
 
     def read(self, path: str) -> bytes:
         """All bytes."""
-        with self._saying_why(path):
-            return cast("bytes", self._system.cat_file(path))
+        return self._patiently(lambda: cast("bytes", self._system.cat_file(path)), path)
 
     def info(self, path: str) -> Entry | None:
         """What is there: a file, a folder (size -1), or nothing."""
+        self._system.invalidate_cache()
         try:
-            with self._saying_why(path):
-                return _entry(self._system.info(path))
+            return _entry(self._patiently(lambda: self._system.info(path), path))
         except FileNotFoundError as error:
             if code_of(error) == "NoSuchBucket":
                 raise
@@ -62,7 +64,7 @@ class RemoteFiles:
         self._system.invalidate_cache()
         root = str(self._system._strip_protocol(path)).rstrip("/")  # noqa: SLF001 - fsspec's way
         try:
-            found = self._system.find(path, detail=True)
+            found = self._patiently(lambda: self._system.find(path, detail=True), path)
         except FileNotFoundError as error:
             if code_of(error) == "NoSuchBucket":
                 raise
@@ -72,56 +74,71 @@ class RemoteFiles:
             if not entry.is_folder and not entry.name.endswith("/"):
                 yield replace(entry, name=entry.name[len(root) + 1 :])
 
-    def produce(self, path: str, produce: Callable[[BinaryIO], None], *, create: bool) -> bool:
+    def produce(self, path: str, produce: Callable[[BinaryIO], None]) -> None:
         """Makes the content whole on this machine's disk, then uploads it in one step.
 
-        A failure inside an open remote file would commit the part that was written.
+        A failure inside an open remote file would commit the part that was written. The local
+        file has no name, so that nothing is left of it, however the process ends.
+        """
+        try:
+            with tempfile.TemporaryFile(prefix="distanon-") as stream:
+                produce(cast("BinaryIO", stream))
+                stream.flush()
+                local = f"/dev/fd/{stream.fileno()}"
+
+                def upload() -> None:
+                    stream.seek(0)  # where the name is the open file itself, not another one
+                    self._system.put_file(local, path)
+
+                self._patiently(upload, path)
+        except OSError as error:
+            if is_full(error):
+                raise full(tempfile.gettempdir(), f"make {path} and upload") from None
+            raise
+
+    def write(self, path: str, content: bytes, *, create: bool) -> bool:
+        """As `produce`, for content that is in memory.
 
         Returns:
             False where `create` was asked and the name holds something else.
         """
-        with tempfile.TemporaryDirectory(prefix="distanon-") as folder:
-            local = Path(folder) / "content"
-            try:
-                with local.open("w+b") as stream:
-                    produce(cast("BinaryIO", stream))
-            except OSError as error:
-                if is_full(error):
-                    raise full(folder, f"make {path} and upload") from None
-                raise
-            if create:
-                return self._create(path, local.read_bytes())
-            self._system.put_file(str(local), path)
-            return True
-
-    def write(self, path: str, content: bytes, *, create: bool) -> bool:
-        """As `produce`, for content that is in memory."""
         if create:
-            return self._create(path, content)
-        self._system.pipe_file(path, content)
+            return self._patiently(lambda: self._create(path, content), path)
+        self._patiently(lambda: self._system.pipe_file(path, content), path)
         return True
 
     def delete(self, path: str) -> None:
         """Removes an object; one that is gone already is as well."""
         try:
-            self._system.rm_file(path)
+            self._patiently(lambda: self._system.rm_file(path), path)
         except FileNotFoundError as error:
             if code_of(error) == "NoSuchBucket":
                 raise
 
     def copy(self, source: str, target: str) -> None:
         """Within the same service, without the bytes passing through here."""
-        self._system.cp_file(source, target)
+        self._patiently(lambda: self._system.cp_file(source, target), source)
 
-    @contextmanager
-    def _saying_why(self, path: str) -> Iterator[None]:
-        """A refused HEAD has no body: a listing tells wrong keys from a lack of permission."""
+    def _patiently(self, operation: Callable[[], _R], path: str) -> _R:
         try:
-            yield
-        except PermissionError as error:
-            if code_of(error).isdigit():
+            return patiently(operation, running=self._running)
+        except OSError as error:
+            # A refused HEAD has no body: a listing tells wrong or expired keys from a lack of
+            # permission.
+            if code_of(error) in ("400", "403"):
                 self._system.ls(path, refresh=True)
             raise
+
+    def _range(self, path: str, start: int, stop: int) -> bytes:
+        """Some bytes of an object, all of them or an error."""
+
+        def read() -> bytes:
+            content = cast("bytes", self._system.cat_file(path, start=start, end=stop))
+            if len(content) != stop - start:
+                raise TruncatedError(f"{stop - start} bytes were asked for")
+            return content
+
+        return self._patiently(read, path)
 
     def _create(self, path: str, content: bytes) -> bool:
         """Exclusive: at most one of many writers of different contents succeeds.
@@ -129,20 +146,71 @@ class RemoteFiles:
         An answer that got lost makes the client try again and meet its own object: equal
         content (which holds the writer's nonce) means that it was ours.
         """
-        for _ in range(_CONFLICTS):
-            try:
-                self._system.pipe_file(path, content, mode="create")
-            except Exception as error:
-                if not is_taken(error):
-                    raise
-                try:
-                    return self.read(path) == content
-                except FileNotFoundError:
-                    # Refused for another writer who has not finished, or failed: try again.
-                    continue
-            else:
+        for number in range(_CONFLICTS):
+            if self._is_free(path, content):
                 return True
+            try:
+                return bool(self._system.cat_file(path) == content)
+            except FileNotFoundError:
+                # Refused for another writer who has not finished, or failed: try again.
+                time.sleep(wait(number))
         return False
+
+    def _is_free(self, path: str, content: bytes) -> bool:
+        """Whether the name was, and the content is there now."""
+        try:
+            self._system.pipe_file(path, content, mode="create")
+        except Exception as error:
+            if not is_taken(error):
+                raise
+            return False
+        return True
+
+
+class _Ranges(io.RawIOBase):
+    """An object as a file that is read range by range.
+
+    Args:
+        size: bytes of the object.
+        fetch: the bytes from `start` to `stop - 1`.
+    """
+
+    def __init__(self, size: int, fetch: Callable[[int, int], bytes]) -> None:
+        self._size = size
+        self._fetch = fetch
+        self._place = 0
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def seekable(self) -> bool:
+        """It is."""
+        return True
+
+    def tell(self) -> int:
+        """Where the next byte is read."""
+        return self._place
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Goes to a byte."""
+        self._place = offset + (0, self._place, self._size)[whence]
+        return self._place
+
+    def read(self, size: int | None = -1) -> bytes:
+        """So many bytes, fewer at the end."""
+        start = self._place
+        stop = self._size if size is None or size < 0 else min(start + size, self._size)
+        if start >= stop:
+            return b""
+        self._place = stop
+        return self._fetch(start, stop)
+
+    def readinto(self, buffer: Any) -> int:
+        """As `read`, for those who bring their own room."""
+        content = self.read(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
 
 
 def _entry(item: dict[str, Any]) -> Entry:
@@ -177,10 +245,14 @@ def _file_system(
         skip_instance_cache=True,
         use_listings_cache=False,
         endpoint_url=endpoint_url,
-        config_kwargs={"retries": {"mode": "standard", "total_max_attempts": _ATTEMPTS}},
+        config_kwargs={
+            "retries": {"mode": "standard", "total_max_attempts": ATTEMPTS},
+            "connect_timeout": CONNECT_S,
+            "read_timeout": SILENCE_S,
+        },
         s3_additional_kwargs=_encryption(sse),
     )
-    system.retries = _REPEATS
+    system.retries = 1  # that is: once
     return system
 
 

@@ -191,7 +191,10 @@ class Store:
             counted.append(_hash(stream))
 
         with self._at(name, "write") as (files, path):
-            files.produce(path, filled, create=False)
+            if isinstance(files, RemoteFiles):
+                files.produce(path, filled)
+            else:
+                files.produce(path, filled, create=False)
         return counted[0]
 
     def digest(self, name: str) -> Written:
@@ -238,7 +241,12 @@ class Store:
                 yield LocalFiles(private=self.private), path
             else:
                 settings = self.settings
-                yield RemoteFiles(protocol, settings.endpoint_url, settings.sse), path
+                yield (
+                    RemoteFiles(
+                        protocol, settings.endpoint_url, settings.sse, running=self.running
+                    ),
+                    path,
+                )
 
 
 def split_url(url: str) -> tuple[str, str]:

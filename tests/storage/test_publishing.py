@@ -16,7 +16,7 @@ from distanon.data.release import Release
 from distanon.data.schema import SOURCE, Attribute, AttributeType, Role, Schema
 from distanon.data.table import cut
 from distanon.errors import AccessError, InputError, OutputExistsError, SpecError, StorageError
-from distanon.storage import leftovers, remote, staging
+from distanon.storage import leftovers, patience, remote, staging
 from distanon.storage.claims import holder
 from distanon.storage.leftovers import clean
 from distanon.storage.liveness import read_life, write_life
@@ -469,7 +469,9 @@ def test_private_may_be_local_and_the_output_remote(s3_environment, bucket, tmp_
 
 @pytest.mark.s3
 def test_a_server_that_dies_while_publishing_costs_nothing_but_time(s3, monkeypatch):
-    monkeypatch.setattr(remote, "_ATTEMPTS", 2)
+    monkeypatch.setattr(remote, "ATTEMPTS", 2)
+    monkeypatch.setattr(patience, "PATIENCE_S", 0)
+    monkeypatch.setattr(patience, "EAGER_S", 0)
     with type(s3)() as server:
         for name, value in server.environment().items():
             monkeypatch.setenv(name, value)
