@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from distanon.attacks import percolation
 from distanon.attacks.intervals import wilson
+from distanon.attacks.structural_regions import Looks
 from distanon.data.classes import Classes, partition_of
 from distanon.data.graph import Graph
 from distanon.data.graph_evidence import DEGREE, GraphEvidence
@@ -30,6 +31,8 @@ TARGETS = 30_000
 
 Floats = NDArray[np.float64]
 _Points = Callable[[GraphEvidence], tuple[Floats, Floats]]
+_Link = Callable[[NDArray[np.int64], NDArray[np.int64]], tuple[Floats, Floats]]
+"""Scores of people and of their rows: known person → released node, and back."""
 
 
 def measure(
@@ -77,7 +80,8 @@ def measure(
             note = str(error)
             result.append(Measurement(f"structural.{name}", math.nan, note=note, is_public=False))
             continue
-        result.append(_linkage(name, evidence.sources, old, new, crew, streams, targets, blocks))
+        link = _linker(evidence, name, old, new, crew, blocks)
+        result.append(_linkage(name, evidence.sources, link, streams, targets))
         result.append(_identifiers_removed(name, old))
     guess = 1.0 / min(evidence.original_graph.nodes, evidence.graph.nodes)
     note = "what an intruder reaches without looking"
@@ -115,22 +119,32 @@ def linked(
     return scores
 
 
+def _linker(
+    evidence: GraphEvidence, name: str, old: Floats, new: Floats, crew: Crew, blocks: int
+) -> _Link:
+    """How people and rows are linked: by distance, or by what labels stand for."""
+    if name == "degree_and_attributes" and evidence.is_generalized:
+        looks = Looks.of(evidence, old[:, -1], new[:, -1])
+        return lambda people, rows: (
+            looks.people_to_rows(people, rows, crew, blocks),
+            looks.rows_to_people(rows, people),
+        )
+
+    def link(people: NDArray[np.int64], rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        forth = linked(NeighborIndex.build(distinct(new)), old[people], rows, crew, blocks)
+        back = linked(NeighborIndex.build(distinct(old)), new[rows], people, crew, blocks)
+        return forth, back
+
+    return link
+
+
 def _linkage(
-    name: str,
-    sources: NDArray[np.int64],
-    old: Floats,
-    new: Floats,
-    crew: Crew,
-    streams: Streams,
-    targets: int,
-    blocks: int,
+    name: str, sources: NDArray[np.int64], link: _Link, streams: Streams, targets: int
 ) -> Measurement:
     """The better of both directions."""
     chosen = streams.generator("structural targets").permutation(len(sources))[:targets]
     rows = np.sort(chosen)
-    people = sources[rows]
-    forth = linked(NeighborIndex.build(distinct(new)), old[people], rows, crew, blocks)
-    back = linked(NeighborIndex.build(distinct(old)), new[rows], people, crew, blocks)
+    forth, back = link(sources[rows], rows)
     hits, way = max(
         (math.fsum(forth.tolist()), "known people to released nodes"),
         (math.fsum(back.tolist()), "released nodes to known people"),
@@ -200,6 +214,7 @@ def _by_attributes(evidence: GraphEvidence) -> tuple[Floats, Floats]:
     hidden = np.array([name == DEGREE for name in evidence.space.names], dtype=np.bool_)
 
     def points(values: Floats, graph: Graph) -> Floats:
+        # A label is no value: a release that shows some is linked by `Looks`.
         known = evidence.space.embed(np.where(hidden, 0.0, values))
         return np.hstack([known, _column(np.log1p(graph.degrees()) / top)])
 

@@ -17,14 +17,14 @@ from distanon.data.evidence import Evidence
 from distanon.data.frames import read_frame
 from distanon.data.graph import GraphDataset
 from distanon.data.graph_evidence import Knowledge
-from distanon.data.hierarchy_rules import Rule
 from distanon.data.measurement import Measurement
 from distanon.data.ports import Progress, Silent
-from distanon.data.schema import AttributeType, Role, Schema, infer_type
+from distanon.data.schema import Role, Schema, infer_type
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset, MemoryPartition
 from distanon.errors import InputError, SpecError
 from distanon.job.graph_audit import GraphQuestion, graph_evidence, shows_graph
+from distanon.job.hierarchies import as_released
 from distanon.job.inputs import hold_out, open_inputs, place_of, schema_of
 from distanon.job.journal import Journal, by_prefix_alone
 from distanon.job.roles import named_roles
@@ -34,7 +34,7 @@ from distanon.promises.base import Promise, Verdict
 from distanon.runtime.crew import SerialCrew
 from distanon.spec import JobSpec, parse
 from distanon.spec.places import contains
-from distanon.spec.table_input import Column, ControlFraction
+from distanon.spec.table_input import ControlFraction
 from distanon.storage.releases import open_release
 from distanon.storage.staging import read_mapping
 from distanon.storage.store import StorageSettings, Store
@@ -240,7 +240,7 @@ def _specified(spec: JobSpec, released: OpenedTable) -> Schema:
     """Roles by the job's spec, for the columns that its release has."""
     there = set(released.arrow_schema.names)
     columns = {
-        name: _as_released(column) for name, column in spec.table.columns.items() if name in there
+        name: as_released(column) for name, column in spec.table.columns.items() if name in there
     }
     lacking = [
         name
@@ -252,13 +252,6 @@ def _specified(spec: JobSpec, released: OpenedTable) -> Schema:
     confirmed = tuple(name for name in spec.table.confirm_unique if name in there)
     update = {"columns": columns, "path": released.path, "confirm_unique": confirmed}
     return schema_of(spec.table.model_copy(update=update), released, spec.storage)
-
-
-def _as_released(column: Column) -> Column:
-    """Without a rule that needs the original's values, where the release may hold others."""
-    if column.role is not Role.QUASI_IDENTIFIER or not isinstance(column.hierarchy, Rule):
-        return column
-    return column.model_copy(update={"hierarchy": None, "type": AttributeType.NOMINAL})
 
 
 def _is_at(output: str, release: Any) -> bool:

@@ -19,7 +19,7 @@ from distanon.data.graph_tables import GraphTables, assemble, remarks
 from distanon.data.ports import Progress
 from distanon.data.schema import Role, Schema
 from distanon.errors import InputError, SpecError
-from distanon.job.hierarchies import hierarchies_of
+from distanon.job.hierarchies import as_released, hierarchies_of
 from distanon.job.roles import named_roles
 from distanon.job.stated import stated_by
 from distanon.methods.graphs_in_memory import knowledge_of
@@ -170,9 +170,9 @@ def _specified(spec: JobSpec, tables: GraphTables, storage: StorageSettings) -> 
     ]
     if lacking:
         raise InputError(f"{tables.source}: no column {', '.join(map(repr, lacking))} of the nodes")
-    columns = {name: column for name, column in named.items() if name in there}
+    columns = {name: as_released(column) for name, column in named.items() if name in there}
     wanted = spec.graph.model_copy(update={"columns": columns, "confirm_unique": ()})
-    hierarchies = hierarchies_of(spec.graph, there, tables.node_partitions, tables.source, storage)
+    hierarchies = hierarchies_of(wanted, there, tables.node_partitions, tables.source, storage)
     return wanted.schema_of(tables, hierarchies)
 
 

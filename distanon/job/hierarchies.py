@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from distanon.data.hierarchy import Hierarchy
-from distanon.data.hierarchy_rules import counted_values
+from distanon.data.hierarchy_rules import Rule, counted_values
 from distanon.data.ports import Partition
-from distanon.spec.table_input import InputSettings
+from distanon.data.schema import AttributeType, Role
+from distanon.spec.table_input import Column, InputSettings
 from distanon.storage.store import StorageSettings
 from distanon.storage.tables import read_rows
 
@@ -48,3 +49,10 @@ def hierarchies_of(
             if built is not None:
                 found[column] = built
     return found
+
+
+def as_released(column: Column) -> Column:
+    """Without a rule that needs the original's values, where the release may hold others."""
+    if column.role is not Role.QUASI_IDENTIFIER or not isinstance(column.hierarchy, Rule):
+        return column
+    return column.model_copy(update={"hierarchy": None, "type": AttributeType.NOMINAL})
