@@ -24,23 +24,19 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from s3_server import S3Server
 
-READY_S = 120.0
+READY_S = 180.0
 STOP_S = 15.0
-_PORTS = (
-    "--node-manager-port",
-    "--object-manager-port",
-    "--dashboard-agent-listen-port",
-    "--dashboard-agent-grpc-port",
-    "--runtime-env-agent-port",
-    "--metrics-export-port",
-)
+# Ports that the system gives out: a number found free before may be taken when Ray binds it, and
+# nodes on one machine would draw their workers' from the same range.
+_PORTS = ("--dashboard-agent-listen-port=0", "--min-worker-port=0", "--max-worker-port=0")
+_STARTS_AGAIN = 4  # Ray gives a node 30 s to join, however busy the machine is
 
 
 def free_port() -> int:
@@ -55,10 +51,9 @@ Process = subprocess.Popen[bytes]
 
 def ray_start(folder: Path, environment: dict[str, str], *arguments: str) -> Process:
     """One node of the cluster, with ports of its own, as a process group."""
-    ports = [f"{name}={free_port()}" for name in _PORTS]
     ray = str(Path(sys.executable).parent / "ray")
     log = (folder / f"node-{secrets.token_hex(4)}.log").open("wb")
-    own = ["--block", "--disable-usage-stats", "--node-ip-address=127.0.0.1", *ports]
+    own = ["--block", "--disable-usage-stats", "--node-ip-address=127.0.0.1", *_PORTS]
     return subprocess.Popen(
         [ray, "start", *own, *arguments],
         env=environment,
@@ -120,13 +115,21 @@ def cluster(workers: int, cpus: int) -> Iterator[dict[str, str]]:
             head = [f"--port={gcs}", f"--dashboard-port={dashboard}", "--num-cpus=0", "--head"]
             head += ["--dashboard-host=127.0.0.1", f"--temp-dir={folder / 'ray'}"]
             nodes.append(ray_start(folder, environment, *head))
-            wait_for(f"http://127.0.0.1:{dashboard}", nodes[0], folder)
-            join = [f"--address=127.0.0.1:{gcs}", f"--num-cpus={cpus}"]
-            nodes += [ray_start(folder, environment, *join) for _ in range(workers)]
             environment["DISTANON_ADDRESS"] = f"http://127.0.0.1:{dashboard}"
+            wait_for(environment["DISTANON_ADDRESS"], nodes[0], folder)
             wait_for_nodes(environment["DISTANON_ADDRESS"], token, nodes, folder)
+            join = [f"--address=127.0.0.1:{gcs}", f"--num-cpus={cpus}"]
+
+            def start() -> Process:
+                return ray_start(folder, environment, *join)
+
+            nodes += [start() for _ in range(workers)]
+            wait_for_nodes(environment["DISTANON_ADDRESS"], token, nodes, folder, start)
             yield environment
     finally:
+        for node in reversed(nodes):  # all are told before one is waited for
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(node.pid, signal.SIGTERM)
         for node in reversed(nodes):
             end(node)
         shutil.rmtree(folder, ignore_errors=True)
@@ -141,25 +144,40 @@ def wait_for(url: str, process: Process, folder: Path) -> None:
         time.sleep(0.3)
 
 
-def wait_for_nodes(url: str, token: Path, nodes: list[Process], folder: Path) -> None:
-    """Until all nodes are alive."""
+def wait_for_nodes(
+    url: str,
+    token: Path,
+    nodes: list[Process],
+    folder: Path,
+    start: Callable[[], Process] | None = None,
+) -> None:
+    """Until all nodes are alive; one that came too late to join is started again."""
     asked = urllib.request.Request(
         f"{url}/api/v0/nodes", headers={"Authorization": f"Bearer {token.read_text()}"}
     )
     deadline = time.monotonic() + READY_S
+    left = _STARTS_AGAIN if start is not None else 0
     while True:
         with contextlib.suppress(OSError), urllib.request.urlopen(asked, timeout=10) as answer:
             found = json.load(answer)["data"]["result"]["result"]
             if sum(node["state"] == "ALIVE" for node in found) >= len(nodes):
                 return
-        if time.monotonic() > deadline or any(node.poll() is not None for node in nodes):
+        for place, node in enumerate(nodes):
+            if node.poll() is None:
+                continue
+            if start is None or not left:
+                raise SystemExit(f"a node does not start:\n{logs_of(folder)}")
+            end(node)
+            nodes[place], left = start(), left - 1
+        if time.monotonic() > deadline:
             raise SystemExit(f"a node does not start:\n{logs_of(folder)}")
         time.sleep(0.5)
 
 
 def logs_of(folder: Path) -> str:
     """The end of what the nodes have said."""
-    return "".join(file.read_text()[-2000:] for file in sorted(folder.glob("node-*.log")))
+    files = sorted(folder.glob("node-*.log"))
+    return "".join(f"{file.name}:\n{file.read_text()[-2000:]}\n" for file in files)
 
 
 def main() -> int:
