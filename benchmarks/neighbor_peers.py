@@ -63,6 +63,9 @@ PEERS: dict[str, Callable[[Floats], Query]] = {
 }
 
 
+TOO_LARGE = {"knncolle kmknn": 300_000}  # records above which building alone takes minutes
+
+
 def rate(peer: str, matrix: Floats, k: int, expected: Floats, seconds: float) -> float | None:
     """Queries per CPU second, the building of the index shared out over all records.
 
@@ -76,6 +79,8 @@ def rate(peer: str, matrix: Floats, k: int, expected: Floats, seconds: float) ->
     Returns:
         None where the engine can't do this, or is wrong.
     """
+    if len(matrix) > TOO_LARGE.get(peer, len(matrix)):
+        return None
     started = time.process_time()
     try:
         query = PEERS[peer](matrix)
