@@ -33,15 +33,19 @@ def ray_cluster() -> Iterator[Any]:
         "health_check_failure_threshold": 3,
     }
     with secluded():
-        cluster = Cluster(
-            initialize_head=True,
-            head_node_args={
-                "num_cpus": 4,
-                "object_store_memory": 256 << 20,
-                "include_dashboard": False,
-                "_system_config": detection,
-            },
-        )
+        cluster = Cluster()
+        for left in (2, 1, 0):  # Ray gives a node 30 s to join, which a busy machine may exceed
+            try:
+                cluster.add_node(
+                    num_cpus=4,
+                    object_store_memory=256 << 20,
+                    include_dashboard=False,
+                    _system_config=detection,
+                )
+                break
+            except Exception as error:
+                if not left or "timed out" not in str(error):
+                    raise
         try:
             yield cluster
         finally:

@@ -75,3 +75,16 @@ class Silent:
 
     def note(self, message: str) -> None:
         """Says nothing."""
+
+
+def observe(progress: Progress, name: str, value: float) -> None:
+    """Tells those who watch the cluster, where progress leads to them: ("objective", 0.3).
+
+    Args:
+        progress: a run's.
+        name: one of `runtime.metering.METERS`, without its prefix.
+        value: now; a sum or a count, never a value of the data.
+    """
+    tell = getattr(progress, "observe", None)
+    if tell is not None:
+        tell(name, value)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from distanon.data.ports import Progress
+from distanon.data.ports import Progress, observe
 
 
 class Logbook:
@@ -44,6 +44,10 @@ class Logbook:
         if message not in self.notes:
             self.notes.append(message)
             self._shown.note(message)
+
+    def observe(self, name: str, value: float) -> None:
+        """A figure for those who watch the cluster."""
+        observe(self._shown, name, value)
 
     def _of_subject(self, text: str) -> str:
         return f"{self.subject}: {text}" if self.subject else text

@@ -29,6 +29,7 @@ from distanon.promises.base import Verdict
 from distanon.promises.wording import refusal
 from distanon.runtime import crew as open_crew
 from distanon.runtime.crew import Crew, SerialCrew
+from distanon.runtime.metering import Metered
 from distanon.spec import JobSpec, parse
 from distanon.storage.fitted import forget_fitted, write_fitted
 from distanon.storage.publishing import Attempt, check_output
@@ -184,8 +185,12 @@ def resume(
 def _run(order: _Order, progress: Progress | None) -> RunResult:
     private = order.spec.private_prefix(order.run_id)
     journal = Journal(Store(private, order.spec.storage, private=True))
-    with journal.failures_of(order.run_id, hold=order.hold, is_resumed=order.is_resumed):
-        return _straight(order, private, Logbook(progress or Silent()))
+    metered = Metered(progress or Silent(), order.spec.name, order.spec.method.name)
+    with (
+        journal.failures_of(order.run_id, hold=order.hold, is_resumed=order.is_resumed),
+        contextlib.closing(metered),
+    ):
+        return _straight(order, private, Logbook(metered))
 
 
 def _straight(order: _Order, private: str, logbook: Logbook) -> RunResult:
@@ -289,7 +294,8 @@ def _verified(begun: _Begun, attempt: Attempt, context: Context) -> tuple[Eviden
             f"{details} has the details (private)"
         )
     if isinstance(release, Release):
-        write_fitted(begun.journal.store, release.fitted)
+        kept = begun.inputs.fitted_counts(spec) if release.fitted else {}
+        write_fitted(begun.journal.store, {**release.fitted, **kept})
     context.progress.advance()
     return evidence, public_document(spec, release, manifest, verdicts)
 

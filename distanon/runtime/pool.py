@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+import threading
 import time
 from collections import deque
 from typing import Any
 
-from distanon.data.ports import Progress
+from distanon.data.ports import Progress, observe
 from distanon.errors import ClusterError
 from distanon.runtime.calls import Call, Result
 from distanon.runtime.crew import Losses
 from distanon.runtime.faults import NODE_LOST, kind_of, task_error
-from distanon.runtime.roster import Member, Roster, Sent
+from distanon.runtime.roster import IDLE_S, Member, Roster, Sent
 from distanon.runtime.settings import RuntimeSettings
 from distanon.runtime.worker import Outcome
 
@@ -25,6 +26,7 @@ _STEP_S = 1.0
 _SHORT_S = 0.25  # shorter calls wait in pairs at a worker: sending one takes milliseconds
 _WINDOW = 4  # calls in the pool for each worker, finished ones that wait for their turn included
 _LOOK_AHEAD = 8  # queued calls among which one is chosen whose inputs are near
+_WATCH_S = 5.0
 _MOST_LOSSES = 20  # of one result: more means that it can't be stored, not that nodes go
 
 
@@ -45,12 +47,43 @@ class Pool:
         self._queue: deque[Call] = deque()
         self._blocked: list[Call] = []
         self._seconds = _SHORT_S  # of a call, smoothed
-        self.roster.recruit()
+        self._told: dict[str, int] = {}
+        self.held_back = 0
+        """Items that maps have yet to submit."""
+        self._members = threading.RLock()
+        self._closed = threading.Event()
+        self.roster.recruit(1)  # while the caller reads its data
+        self._watch = self._watched() if self.roster.is_elastic else None
 
     @property
     def window(self) -> int:
         """How many calls a map may have in the pool at once."""
-        return _WINDOW * max(1, self.roster.target)
+        return _WINDOW * max(1, len(self.roster.members))
+
+    @property
+    def backlog(self) -> int:
+        """Items that are under way or wait."""
+        running = sum(len(member.calls) for member in self.roster.members)
+        return len(self._queue) + len(self._blocked) + running + self.held_back
+
+    def close(self) -> None:
+        """Ends all workers."""
+        self._closed.set()
+        if self._watch is not None:
+            self._watch.join()
+        self.roster.close()
+
+    def _watched(self) -> threading.Thread:
+        """Gives idle workers back while the caller is busy with something else."""
+
+        def watch() -> None:
+            while not self._closed.wait(min(IDLE_S / 4, _WATCH_S)):
+                with self._members:
+                    self.roster.give_back(self.backlog)
+
+        thread = threading.Thread(target=watch, name="distanon idle workers", daemon=True)
+        thread.start()
+        return thread
 
     def submit(self, call: Call) -> None:
         """Puts a call at the end of the queue."""
@@ -102,20 +135,41 @@ class Pool:
         Raises:
             ClusterError: there was no worker for too long, or workers die as they start.
         """
+        with self._members:
+            self.roster.recruit(self.backlog)
+            self._send()
+            self._take_in(self._arrived(timeout))
+            self._send()
+            self.roster.give_back(self.backlog)
+            self.roster.check_alone(self.backlog)
+            self._tell()
+
+    def _tell(self) -> None:
+        """Those who watch the cluster learn what has changed."""
+        ready = len(self.roster.ready)
+        figures = {
+            "backlog": self.backlog,
+            "workers": ready,
+            "workers_starting": len(self.roster.members) - ready,
+            "workers_lost": self.losses.workers_lost,
+            "items_repeated": self.losses.items_repeated,
+        }
+        for name, value in figures.items():
+            if self._told.get(name) != value:
+                observe(self._progress, name, value)
+        self._told = figures
+
+    def _arrived(self, timeout: float) -> set[Any]:
         import ray
 
-        self.roster.recruit()
-        self._send()
         awaited = [ref for member in self.roster.members for ref in member.awaited]
-        if awaited:
-            arrived, _ = ray.wait(awaited, num_returns=len(awaited), timeout=0, fetch_local=False)
-            if not arrived and timeout:
-                arrived, _ = ray.wait(awaited, timeout=timeout, fetch_local=False)
-            self._take_in(set(arrived))
-        elif timeout:
+        if not awaited:
             time.sleep(min(timeout, 0.05))
-        self._send()
-        self.roster.check_alone()
+            return set()
+        arrived, _ = ray.wait(awaited, num_returns=len(awaited), timeout=0, fetch_local=False)
+        if not arrived and timeout:
+            arrived, _ = ray.wait(awaited, timeout=timeout, fetch_local=False)
+        return set(arrived)
 
     def _send(self) -> None:
         """Gives queued calls to the least busy workers."""
@@ -189,6 +243,7 @@ class Pool:
             self._lose(member, kind_of(error))
             return False
         del member.calls[reference]
+        member.idle_since = time.monotonic()
         if outcome.kind == "missing":
             self._replace_inputs(sent, outcome.missing)
             return True

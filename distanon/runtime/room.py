@@ -1,13 +1,17 @@
-"""How many workers a cluster holds, and what it lacks while none can start."""
+"""How many workers a cluster has room for, now and when it has grown, and what it lacks."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 from distanon.errors import ClusterError
+from distanon.runtime.limits import NodeGroup, is_scaled, node_groups
 from distanon.runtime.settings import RuntimeSettings
 
 _ASK_S = 2.0
+_UNSTATED = 32
+"""Workers that a cluster is taken to grow to, where its autoscaler states no limits."""
 
 
 class Room:
@@ -18,24 +22,48 @@ class Room:
         grows: whether nodes may still join.
 
     Raises:
-        ClusterError: no node can hold a worker, and none can join.
+        ClusterError: no node can hold a worker, and none that can will join.
     """
 
     def __init__(self, settings: RuntimeSettings, *, grows: bool) -> None:
         self._settings = settings
         self._nodes: list[dict[str, float]] = []
         self._asked = -_ASK_S
+        self._grows, self._scaled = grows, False
+        self._groups = node_groups() if grows else None
         self._ask()
         if not grows and not self._places():
             raise ClusterError(f"{self.lacking()}; set runtime.cpus_per_worker to less")
+        if self._groups is not None and not self._most_places(self._groups):
+            raise ClusterError(
+                f"{self._out_of_reach(self._groups)}; ask for less, or for more of it"
+            )
+
+    @property
+    def is_elastic(self) -> bool:
+        """Whether an autoscaler brings nodes for workers that wait, and takes idle ones away."""
+        return self._groups is not None or self._scaled
 
     @property
     def workers(self) -> int:
-        """How many workers there should be now: as asked for, or as many as find a place."""
+        """How many workers there may be: as asked for, or as many as find or will find a place."""
         if self._settings.workers != "auto":
             return self._settings.workers
         self._ask()
-        return max(1, self._places())
+        places = self._places()
+        if self._groups is not None:
+            places = self._most_places(self._groups)
+        elif self._scaled:
+            places = max(places, _UNSTATED)
+        return max(1, places)
+
+    def wanted(self, backlog: int) -> int:
+        """How many workers there should be now.
+
+        Args:
+            backlog: items that are under way or wait.
+        """
+        return min(self.workers, backlog) if self.is_elastic else self.workers
 
     def lacking(self) -> str:
         """What a worker waits for, as a sentence without its full stop."""
@@ -51,14 +79,35 @@ class Room:
             return f"waiting for {self._settings.memory_per_worker} bytes of memory on one node"
         return f"{need}: all {sum(cpus):g} of the cluster are taken, or its workers are starting"
 
+    def _out_of_reach(self, groups: tuple[NodeGroup, ...]) -> str:
+        asked, memory = self._settings.cpus_per_worker, self._settings.memory_per_worker
+        kinds = [group.resources for group in groups if group.most != 0]
+        cpus = max((kind.get("CPU", 0.0) for kind in (*kinds, *self._nodes)), default=0.0)
+        if cpus < asked or memory == "auto":
+            lack = f"{_count(asked, 'CPU')}, and no node has or will have more than {cpus:g}"
+        else:
+            lack = f"{_count(asked, 'CPU')} and {memory} bytes of memory, and no node has both"
+        return (
+            f"a worker asks for {lack}, even when the cluster has grown to its autoscaler's limits"
+        )
+
     def _places(self) -> int:
         """Workers that the nodes could hold if nobody else used them."""
         return sum(self._fit(node) for node in self._nodes)
 
-    def _fit(self, node: dict[str, float]) -> int:
+    def _most_places(self, groups: tuple[NodeGroup, ...]) -> int:
+        """Workers that the cluster could hold at its largest, or holds already."""
+        grown = sum(
+            self._fit(group.resources) * (_UNSTATED if group.most is None else group.most)
+            for group in groups
+        )
+        return max(grown, self._places())
+
+    def _fit(self, node: Mapping[str, float]) -> int:
         fit = node.get("CPU", 0.0) / self._settings.cpus_per_worker
-        if self._settings.memory_per_worker != "auto":
-            fit = min(fit, node.get("memory", 0.0) / self._settings.memory_per_worker)
+        # A group without stated memory may have any: only a node tells.
+        if self._settings.memory_per_worker != "auto" and "memory" in node:
+            fit = min(fit, node["memory"] / self._settings.memory_per_worker)
         return int(fit + 1e-9)
 
     def _ask(self) -> None:
@@ -67,8 +116,9 @@ class Room:
         if time.monotonic() - self._asked < _ASK_S:
             return
         self._asked = time.monotonic()
-        nodes = ray.nodes()  # type: ignore[no-untyped-call]
-        self._nodes = [node["Resources"] for node in nodes if node["Alive"]]
+        nodes = [node for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
+        self._nodes = [node["Resources"] for node in nodes]
+        self._scaled = self._grows and (self._scaled or is_scaled(nodes))
 
 
 def _count(number: float, unit: str) -> str:

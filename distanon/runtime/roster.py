@@ -1,9 +1,10 @@
-"""The workers of a pool: started, greeted, replaced when they are lost."""
+"""The workers of a pool: started, greeted, replaced when lost, given back when idle."""
 
 from __future__ import annotations
 
 import contextlib
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,12 @@ from distanon.runtime.settings import WORKER_WAIT_S, RuntimeSettings
 from distanon.runtime.worker import Greeting, Worker, versions
 
 _NOTE_S = 10.0
+IDLE_S = 20.0
+"""Seconds for which a worker may have nothing to do where nodes can be given back."""
+_PREFERENCE = {  # a lost worker costs an item, so workers take what is cheap where there is some
+    "label_selector": {"ray.io/market-type": "spot"},
+    "fallback_strategy": [{"label_selector": {"ray.io/market-type": "!spot"}}],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,7 @@ class Member:
     node: str = ""
     ready: bool = False
     calls: dict[Any, Sent] = field(default_factory=dict)
+    idle_since: float = field(default_factory=time.monotonic)
 
     @property
     def awaited(self) -> list[Any]:
@@ -71,19 +79,47 @@ class Roster:
 
     @property
     def target(self) -> int:
-        """How many workers there are or should be."""
+        """How many workers there are or may be."""
         return self._room.workers
+
+    @property
+    def is_elastic(self) -> bool:
+        """Whether the cluster gets and loses nodes as workers need them."""
+        return self._room.is_elastic
 
     @property
     def ready(self) -> list[Member]:
         """Those that take calls."""
         return [member for member in self.members if member.ready]
 
-    def recruit(self) -> None:
-        """Starts what is missing; a worker without room waits in the cluster for a node."""
-        for _ in range(self.target - len(self.members)):
+    def recruit(self, backlog: int) -> None:
+        """Starts what is missing; a worker without room waits in the cluster for a node.
+
+        Args:
+            backlog: items that are under way or wait: no more workers than that are started
+                where nodes are brought for them.
+        """
+        for _ in range(self._room.wanted(backlog) - len(self.members)):
             actor = self._actor_class.remote()
             self.members.append(Member(actor, actor.greet.remote()))
+
+    def give_back(self, backlog: int) -> None:
+        """Ends workers that have had nothing to do for a while, so that their nodes can go.
+
+        Args:
+            backlog: as in `recruit`.
+        """
+        if not self.is_elastic:
+            return
+        before = time.monotonic() - IDLE_S
+        spare = len(self.members) - self._room.wanted(backlog)
+        idle = [one for one in self.members if not one.calls and one.idle_since < before]
+        sharers = Counter(one.node for one in self.members)
+        # Those that still wait for a node first, then those whose node is soonest free.
+        idle.sort(key=lambda one: (one.ready, sharers[one.node]))
+        for member in idle[: max(0, spare)]:
+            self.members.remove(member)
+            _end(member)
 
     def welcome(self, member: Member) -> None:
         """Takes in a worker whose greeting has arrived, or notes that it died before.
@@ -100,6 +136,7 @@ class Roster:
             self.lose(member, kind_of(error))
             return
         member.ready, member.node = True, greeting.node
+        member.idle_since = time.monotonic()
         self._failed_starts, self._alone_since, self._noted = 0, None, False
         if greeting.versions != self._versions:
             self._progress.note(
@@ -119,23 +156,23 @@ class Roster:
 
     def lose(self, member: Member, kind: str) -> list[Sent]:
         """Strikes a worker off; what it was at."""
-        import ray
-
         self.members.remove(member)
-        with contextlib.suppress(ray.exceptions.RayError, ValueError):
-            ray.kill(member.actor)  # out of reach is not dead: nothing may run twice at once
+        _end(member)  # out of reach is not dead: nothing may run twice at once
         self._losses.workers_lost += 1
         self._losses.causes[kind] = self._losses.causes.get(kind, 0) + 1
         self._progress.note(f"lost a worker ({kind}), replacing it")
         return list(member.calls.values())
 
-    def check_alone(self) -> None:
-        """Says what is missing while there is no worker.
+    def check_alone(self, backlog: int) -> None:
+        """Says what is missing while there is work and no worker.
+
+        Args:
+            backlog: as in `recruit`.
 
         Raises:
             ClusterError: for too long.
         """
-        if self.ready:
+        if self.ready or not backlog:
             self._alone_since = None
             return
         now = time.monotonic()
@@ -149,12 +186,16 @@ class Roster:
 
     def close(self) -> None:
         """Ends all workers."""
-        import ray
-
         for member in self.members:
-            with contextlib.suppress(ray.exceptions.RayError, ValueError):
-                ray.kill(member.actor)
+            _end(member)
         self.members.clear()
+
+
+def _end(member: Member) -> None:
+    import ray
+
+    with contextlib.suppress(ray.exceptions.RayError, ValueError):
+        ray.kill(member.actor)
 
 
 def _actor_class(settings: RuntimeSettings, *, pinned: bool) -> Any:
@@ -166,7 +207,9 @@ def _actor_class(settings: RuntimeSettings, *, pinned: bool) -> Any:
         "max_task_retries": 0,
         "scheduling_strategy": "SPREAD",
     }
-    if not pinned:  # an environment of its own makes a worker start seconds later
+    if not pinned:
+        options |= _PREFERENCE
+        # Of its own it would make a worker start seconds later.
         options["runtime_env"] = {"env_vars": worker_environment(settings.cpus_per_worker)}
     if settings.memory_per_worker != "auto":
         options["memory"] = settings.memory_per_worker

@@ -4,12 +4,22 @@ import pytest
 import ray
 
 from distanon.errors import ClusterError
+from distanon.runtime import room as room_module
+from distanon.runtime.limits import NodeGroup
 from distanon.runtime.room import Room
 from distanon.runtime.settings import RuntimeSettings
 
 
 @pytest.fixture
-def nodes(monkeypatch):
+def groups(monkeypatch):
+    """What the autoscaler reported, as a list to change; empty: nothing."""
+    found = []
+    monkeypatch.setattr(room_module, "node_groups", lambda: tuple(found) or None)
+    return found
+
+
+@pytest.fixture
+def nodes(monkeypatch, groups):
     """The cluster's nodes, as a list to change."""
     alive = []
     monkeypatch.setattr(
@@ -71,3 +81,54 @@ def test_what_is_lacking_is_named_and_refused_where_no_node_can_join(nodes, cpus
 def test_a_full_cluster_is_told_from_a_small_one(nodes):
     nodes[:] = [2.0]
     assert "all 2 of the cluster are taken" in room().lacking()
+
+
+def test_auto_is_what_an_autoscaler_may_bring_and_no_more_than_there_is_to_do(nodes, groups):
+    nodes[:] = [0.0]
+    groups[:] = [NodeGroup({"CPU": 8.0}, 2), NodeGroup({"CPU": 3.0}, 1), NodeGroup({"CPU": 0.0}, 1)]
+    growing = room(cpus_per_worker=2)
+    assert growing.is_elastic
+    assert growing.workers == 9
+    assert [growing.wanted(backlog) for backlog in (0, 1, 5, 100)] == [0, 1, 5, 9]
+    assert room(workers=4).wanted(2) == 2
+
+
+def test_a_cluster_that_nobody_scales_keeps_its_workers(nodes):
+    nodes[:] = [4.0]
+    assert [room().wanted(backlog) for backlog in (0, 100)] == [4, 4]
+    assert not room().is_elastic
+
+
+def test_a_cluster_whose_autoscaler_states_no_limits_grows_with_demand(monkeypatch):
+    made = {"Alive": True, "Resources": {"CPU": 0.0}, "Labels": {"ray.io/node-group": "head"}}
+    monkeypatch.setattr(room_module, "node_groups", lambda: None)
+    monkeypatch.setattr(ray, "nodes", lambda: [made])
+    assert room().is_elastic
+    assert room().wanted(3) == 3
+    assert room().wanted(10_000) == room().workers == 32
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"cpus_per_worker": 16}, "asks for 16 CPUs, and no node has or will have more than 8,"),
+        (
+            {"memory_per_worker": 200},
+            "asks for 1 CPU and 200 bytes of memory, and no node has both",
+        ),
+    ],
+)
+def test_what_no_autoscaler_can_bring_is_refused_at_once_and_named(nodes, groups, settings, text):
+    nodes[:] = [4.0]
+    groups[:] = [
+        NodeGroup({"CPU": 8.0, "memory": 150.0}, 10),
+        NodeGroup({"CPU": 64.0, "memory": 9e9}, 0),
+    ]
+    with pytest.raises(ClusterError, match=text):
+        room(**settings)
+
+
+def test_limits_without_a_bound_refuse_nothing_that_fits_one_node(nodes, groups):
+    nodes[:] = []
+    groups[:] = [NodeGroup({"CPU": 8.0}, None)]
+    assert room(cpus_per_worker=4).workers >= 32
