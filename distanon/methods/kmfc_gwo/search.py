@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from distanon.data.ports import observe
 from distanon.methods.base import Context
 from distanon.methods.kmfc_gwo import checkpoints
 from distanon.methods.kmfc_gwo.problem import Problem, Step, take_steps
@@ -93,6 +94,7 @@ def search(problem: Problem, shared: Shared, settings: SearchSettings, context: 
         results = _taken(steps, shared, context, "wolves")
         population = optimizer.select(population, results)
         course.append(population.leaders[0].fitness)
+        observe(context.progress, "objective", course[-1][-1])
         if turn % settings.checkpoint_every == 0 and turn < settings.iterations:
             state = checkpoints.State(turn, population, tuple(course))
             checkpoints.write(context.scratch, state)

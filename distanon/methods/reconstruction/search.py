@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from distanon.data.ports import observe
 from distanon.kernels.first_chosen import Questions
 from distanon.methods.base import Context
 from distanon.methods.reconstruction import checkpoints
@@ -78,6 +79,7 @@ def search(
         results = _individuals(problem, children, counts)
         population = problem.optimizer.select(state.population, results)
         state = _judged(problem, stop, state, population)
+        observe(context.progress, "objective", state.course[-1][0])
         if turn % context.checkpoint_every == 0 and turn < settings.generations:
             checkpoints.write(context.scratch, state)
     return _found(problem, stop, start[0], state)

@@ -1,0 +1,100 @@
+"""What the cluster's metrics are told, and what a dashboard may ask."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from distanon.data.ports import Silent, observe
+from distanon.job.logbook import Logbook
+from distanon.runtime import metering
+from distanon.runtime.metering import METERS, Metered
+
+DASHBOARD = Path(__file__).parents[2] / "cluster" / "grafana" / "distanon.json"
+
+
+class Told:
+    """A metric that remembers."""
+
+    def __init__(self):
+        self.values = []
+
+    def tell(self, value, tags):
+        self.values.append((value, tags))
+
+    set = inc = tell
+
+
+@pytest.fixture
+def metrics(monkeypatch):
+    """What was told, by metric."""
+    found = {meter.name: Told() for meter in METERS}
+    monkeypatch.setattr(metering, "_is_joined", lambda: True)
+    monkeypatch.setattr(metering, "_made", found.__getitem__)
+    return found
+
+
+def test_phases_and_items_are_told_with_run_method_and_phase(metrics):
+    metered = Metered(Silent(), "adult", "dptpe")
+    metered.start("release", 5)
+    metered.advance()
+    metered.advance(2)
+    metered.close()
+    tags = {"run": metered.label, "method": "dptpe", "phase": "release"}
+    assert metrics["distanon_items_total"].values == [(1, tags), (2, tags)]
+    assert [value for value, _ in metrics["distanon_phase_items"].values] == [5, 0]
+    assert [value for value, _ in metrics["distanon_phase_done"].values] == [0, 1, 3, 0]
+    ((seconds, where),) = metrics["distanon_phase_seconds_total"].values
+    assert seconds >= 0
+    assert where == tags
+
+
+def test_figures_of_pool_and_search_arrive_through_the_logbook(metrics):
+    metered = Metered(Silent(), "adult", "kmfc_gwo")
+    observe(Logbook(metered), "objective", 0.25)
+    assert metrics["distanon_objective"].values == [
+        (0.25, {"run": metered.label, "method": "kmfc_gwo"})
+    ]
+
+
+def test_a_run_is_told_apart_by_chance_and_not_by_what_digests_the_seed():
+    first, second = (Metered(Silent(), "adult", "dptpe").label for _ in range(2))
+    assert first != second
+    assert re.fullmatch(r"adult-[0-9a-f]{6}", first)
+
+
+def test_progress_that_leads_nowhere_is_no_fault():
+    observe(Silent(), "objective", 1.0)
+    metered = Metered(Silent(), "adult", "dptpe")  # no Ray in this process
+    metered.start("release", 1)
+    metered.observe("workers", 2)
+    metered.close()
+
+
+def test_every_query_of_the_dashboard_names_metrics_and_tags_that_exist():
+    queries = [
+        target["expr"]
+        for panel in json.loads(DASHBOARD.read_text())["panels"]
+        for target in panel["targets"]
+    ]
+    asked = {name for query in queries for name in re.findall(r"ray_\w+", query)}
+    assert asked <= {f"ray_{meter.name}" for meter in METERS}
+    assert asked >= {f"ray_{meter.name}" for meter in METERS}, "a metric that nobody is shown"
+    for query in queries:
+        (name,) = set(re.findall(r"ray_\w+", query))
+        meter = next(one for one in METERS if f"ray_{one.name}" == name)
+        assert ("rate(" in query or "increase(" in query) == (meter.kind == "counter")
+        for group in re.findall(r"by \(([^)]*)\)", query):
+            assert set(group.split(", ")) <= {"run", "method", "phase"}
+
+
+def test_variables_of_the_dashboard_are_asked_of_metrics_that_exist():
+    variables = json.loads(DASHBOARD.read_text())["templating"]["list"]
+    asked = [one["query"]["query"] for one in variables if one["type"] == "query"]
+    assert asked
+    for query in asked:
+        name = re.fullmatch(r"label_values\(ray_(\w+)(?:\{.*\})?, (?:run|method)\)", query)[1]
+        assert name in {meter.name for meter in METERS}
