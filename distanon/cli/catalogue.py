@@ -21,10 +21,9 @@ def described(name: str | None = None) -> list[dict[str, Any]]:
     """
     from distanon.data.setting_faults import unknown
     from distanon.methods import METHODS
-    from distanon.spec.choices import LATER_METHODS
 
     if name is not None and name not in METHODS:
-        raise SpecError(unknown(name, "method", METHODS, later=LATER_METHODS))
+        raise SpecError(unknown(name, "method", METHODS))
     chosen = METHODS if name is None else {name: METHODS[name]}
     return [_described(each, method) for each, method in chosen.items()]
 

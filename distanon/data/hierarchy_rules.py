@@ -50,7 +50,8 @@ class Rule(BaseModel):
         """The hierarchy of a column.
 
         Args:
-            counted: the column's distinct present values, as text, with their records.
+            counted: the column's distinct present values, as text, with their records; those of
+                no record are placed as the others make it.
             column: its name, for messages.
             source: what the data set is called in messages.
 
@@ -60,6 +61,19 @@ class Rule(BaseModel):
         Raises:
             InputError: values that the rule can't read.
         """
+        self.refuse_unread(counted, column, source)
+        if not counted:
+            return None
+        labels = self._labels(counted)
+        rows = [(value, *labels(value), SUPPRESSED) for value in sorted(counted)]
+        return Hierarchy.from_rows(rows, f"the hierarchy built for column {column!r}")
+
+    def refuse_unread(self, counted: Mapping[str, int], column: str, source: str) -> None:
+        """Refuses values that the rule can't read; the arguments as in `hierarchy`.
+
+        Raises:
+            InputError: how many records have such a value.
+        """
         odd = [value for value in counted if not self._reads(value)]
         if odd:
             records = sum(counted[value] for value in odd)
@@ -67,11 +81,6 @@ class Rule(BaseModel):
                 f"{source}, column {column!r}: {records} records are not {self.expects}, which "
                 f"`build: {self.build}` needs; mend the cells, or give the column a hierarchy file"
             )
-        if not counted:
-            return None
-        labels = self._labels(counted)
-        rows = [(value, *labels(value), SUPPRESSED) for value in sorted(counted)]
-        return Hierarchy.from_rows(rows, f"the hierarchy built for column {column!r}")
 
     def _reads(self, value: str) -> bool:
         """Whether the rule can place a value."""
@@ -284,8 +293,9 @@ def _quantile_cuts(counted: Mapping[str, int], groups: int) -> list[Decimal]:
     """Groups − 1 cuts, rising, some equal where a value has the records of several groups."""
     sizes: dict[Decimal, int] = {}
     for value, records in counted.items():
-        number = Decimal(value)
-        sizes[number] = sizes.get(number, 0) + records
+        if records:  # others may not move a cut
+            number = Decimal(value)
+            sizes[number] = sizes.get(number, 0) + records
     numbers = sorted(sizes)
     total, seen = sum(sizes.values()), 0
     cuts: list[Decimal] = []

@@ -78,18 +78,15 @@ def _once_more(details: ErrorDetails) -> InitErrorDetails:
     )
 
 
-def unknown(found: object, kind: str, options: Iterable[str], *, later: Iterable[str] = ()) -> str:
+def unknown(found: object, kind: str, options: Iterable[str]) -> str:
     """The fault of a name that is none of the options.
 
     Args:
         found: the name in the spec.
         kind: what it should name: "method".
         options: the names that there are.
-        later: names that the specification of the format knows and this version does not.
     """
     known = sorted(options)
-    if isinstance(found, str) and found in set(later):
-        return f"the {kind} {found!r} is not in this version; it has {', '.join(known)}"
     return f"no such {kind} {shown(found)}; expected {', '.join(known)}{near(found, known)}"
 
 

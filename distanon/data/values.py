@@ -75,6 +75,8 @@ def _numeric_codes(
 def _cast(values: pa.Array, kind: pa.DataType, attribute: Attribute) -> pa.Array:
     if values.type == kind:
         return values
+    if values.null_count == len(values):  # of what has no value at all, any type will do
+        return pa.nulls(len(values), kind)
     try:
         return values.cast(kind)
     except pa.ArrowException:  # its message quotes the value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,12 +19,12 @@ from distanon.data.graph import GraphDataset
 from distanon.data.graph_evidence import Knowledge
 from distanon.data.measurement import Measurement
 from distanon.data.ports import Progress, Silent
-from distanon.data.schema import Role, Schema, infer_type
+from distanon.data.schema import AttributeType, Role, Schema, infer_type
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset, MemoryPartition
 from distanon.errors import InputError, SpecError
 from distanon.job.graph_audit import GraphQuestion, graph_evidence, shows_graph
-from distanon.job.hierarchies import as_released
+from distanon.job.hierarchies import as_released, beside_original, with_rules
 from distanon.job.inputs import hold_out, open_inputs, place_of, schema_of
 from distanon.job.journal import Journal, by_prefix_alone
 from distanon.job.roles import named_roles
@@ -34,7 +34,7 @@ from distanon.promises.base import Promise, Verdict
 from distanon.runtime.crew import SerialCrew
 from distanon.spec import JobSpec, parse
 from distanon.spec.places import contains
-from distanon.spec.table_input import ControlFraction
+from distanon.spec.table_input import Column, ControlFraction
 from distanon.storage.releases import open_release
 from distanon.storage.staging import read_mapping
 from distanon.storage.store import StorageSettings, Store
@@ -143,9 +143,12 @@ def audit(
         run = found if found is not None and _is_at(found.output, release) else None
     evidence = Evidence(Dataset(schema, released.partitions, released.path))
     if original is not None:
-        is_guessed = spec is None and bool(quasi_identifiers)
-        beside = _alike(original, evidence, storage, is_guessed=is_guessed)
-        evidence = replace(evidence, original=beside)
+        declared = set() if spec is None else _declared(spec)
+        is_guessed = spec is not None or bool(quasi_identifiers)
+        beside = _alike(original, evidence, storage, declared if is_guessed else None)
+        if spec is not None:
+            beside = with_rules(beside, spec.table, storage)
+        evidence = beside_original(evidence, beside)
     if run is not None:
         evidence = _with_mapping(evidence, run)
     return _judged(evidence, asked | own, progress, also, storage)
@@ -161,7 +164,8 @@ def _read_table(
     """A table with its roles and the promises that are stated of it, by the spec or itself."""
     if spec is not None:
         released = _opened(release, storage)
-        return released, _specified(spec, released), dict(spec.effective_promises()[0])
+        known = _stated_types(release, storage)
+        return released, _specified(spec, released, known), dict(spec.effective_promises()[0])
     if quasi_identifiers:
         released = _opened(release, storage)
         columns = released.arrow_schema
@@ -236,11 +240,32 @@ def _opened(table: Any, storage: StorageSettings) -> OpenedTable:
     return OpenedTable("the table", table.schema, (partition,), table.num_rows, (), (), "")
 
 
-def _specified(spec: JobSpec, released: OpenedTable) -> Schema:
-    """Roles by the job's spec, for the columns that its release has."""
+def _stated_types(release: Any, storage: StorageSettings) -> dict[str, AttributeType]:
+    """The types of the original's columns, where release.json states them."""
+    try:
+        stated = stated_by(release, storage)
+    except InputError:  # the spec says all that has to be known
+        stated = None
+    return {} if stated is None else {name: kind for name, (_, kind) in stated.columns.items()}
+
+
+def _declared(spec: JobSpec) -> set[str]:
+    """The columns whose type the spec says."""
+    columns = spec.table.columns.items()
+    return {name for name, column in columns if as_released(column).declared_type is not None}
+
+
+def _specified(spec: JobSpec, released: OpenedTable, known: Mapping[str, AttributeType]) -> Schema:
+    """Roles by the job's spec, for the columns that its release has; types that are known."""
     there = set(released.arrow_schema.names)
+    role = spec.table.default_role
+    written: Mapping[str, Column] = spec.table.columns
+    if role is not None:
+        written = {name: Column(role=role) for name in released.arrow_schema.names} | {**written}
     columns = {
-        name: as_released(column) for name, column in spec.table.columns.items() if name in there
+        name: as_released(column, known.get(name))
+        for name, column in written.items()
+        if name in there
     }
     lacking = [
         name
@@ -300,6 +325,7 @@ def _with_mapping(evidence: Evidence, run: _Run) -> Evidence:
         if isinstance(inputs.dataset, GraphDataset):
             raise SpecError(f"{run.private}: this run released a graph; audit takes tables")
         original, control, population = inputs.dataset, inputs.control, inputs.population
+        evidence = beside_original(evidence, original)
         _refuse_lacking(evidence.release.schema, original.schema, original.source)
     else:
         original = evidence.original
@@ -327,11 +353,19 @@ def _with_mapping(evidence: Evidence, run: _Run) -> Evidence:
 
 
 def _alike(
-    table: Any, evidence: Evidence, storage: StorageSettings, *, is_guessed: bool = False
+    table: Any,
+    evidence: Evidence,
+    storage: StorageSettings,
+    declared: Collection[str] | None = None,
 ) -> Dataset:
     """A table beside the release that is judged, its columns in the same roles.
 
-    A type that was only inferred from text, which may be generalized numbers, is the table's own.
+    Args:
+        table: by its path or in memory.
+        evidence: of the release.
+        storage: how files are reached.
+        declared: columns whose type was declared. That of others was only inferred; from text,
+            which may be generalized numbers, it is the table's own. None: all were.
     """
     opened = _opened(table, storage)
     known = evidence.release.schema
@@ -341,7 +375,10 @@ def _alike(
                 known[field.name],
                 arrow_type=field.type,
                 type=infer_type(field.type)
-                if is_guessed and is_text(known[field.name].arrow_type)
+                if declared is not None
+                and field.name not in declared
+                and known[field.name].type is AttributeType.NOMINAL
+                and is_text(known[field.name].arrow_type)
                 else known[field.name].type,
             )
             for field in opened.arrow_schema

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,7 +20,7 @@ from distanon.data.table import Dataset
 from distanon.data.uniqueness import refuse_unique
 from distanon.errors import InputError
 from distanon.job.graphs import open_graph_dataset
-from distanon.job.hierarchies import hierarchies_of
+from distanon.job.hierarchies import fitted_counts, hierarchies_of
 from distanon.spec import JobSpec
 from distanon.spec.places import BUILTIN
 from distanon.spec.table_input import ControlFraction, TableInput
@@ -48,6 +48,15 @@ class Inputs:
     notes: tuple[str, ...]
     fingerprint: str
     population: Dataset | None = None
+
+    def fitted_counts(self, spec: JobSpec) -> dict[str, pa.Table]:
+        """What the spec's rules built sensitive columns' hierarchies from, to be kept."""
+        if isinstance(self.dataset, GraphDataset):
+            return {}
+        partitions = [*self.dataset.partitions]
+        if self.control is not None and isinstance(spec.input.control, ControlFraction):
+            partitions += self.control.partitions  # taken out once the hierarchies stood
+        return fitted_counts(spec.table, self.dataset.schema, partitions)
 
 
 def open_inputs(spec: JobSpec, streams: Streams) -> Inputs:
@@ -96,10 +105,12 @@ def schema_of(
     opened: OpenedTable,
     storage: StorageSettings,
     beside: Sequence[Partition] = (),
+    fitted: Mapping[str, Mapping[str, int]] | None = None,
 ) -> Schema:
     """Roles and types of an opened table's columns, hierarchies read or built."""
+    names = opened.arrow_schema.names
     hierarchies = hierarchies_of(
-        wanted, opened.arrow_schema.names, opened.partitions, wanted.path, storage, beside
+        wanted, names, opened.partitions, wanted.path, storage, beside, fitted
     )
     return wanted.schema_for(opened.arrow_schema, wanted.path, hierarchies)
 

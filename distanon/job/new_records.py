@@ -22,6 +22,7 @@ from distanon.data.schema import SOURCE, AttributeType, Role, Schema
 from distanon.data.table import Dataset, MemoryPartition
 from distanon.data.uniqueness import refuse_unique
 from distanon.errors import InfeasibleError, InputError, PromiseBrokenError
+from distanon.job.hierarchies import counts_of_fit
 from distanon.job.inputs import place_of, schema_of
 from distanon.methods.fitted import Fitted, Located
 from distanon.methods.joining import failing_groups
@@ -61,7 +62,8 @@ def fitting(
         for name, column in wanted.columns.items()
     }
     table = wanted.model_copy(update={"path": opened.path, "columns": columns})
-    schema = schema_of(table, opened, spec.storage)
+    counts = counts_of_fit(table, tables, "the fitted transformation")
+    schema = schema_of(table, opened, spec.storage, fitted=counts)
     fitted = Fitted.of(tables, schema)
     known = {one.name: one.type for one in fitted.space.attributes}
     schema = Schema(tuple(replace(one, type=known.get(one.name, one.type)) for one in schema))

@@ -11,35 +11,15 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
     WrapValidator,
     create_model,
 )
 
-from distanon.data.setting_faults import between, once_more, refused, unknown
+from distanon.data.setting_faults import refused, unknown
 from distanon.methods import METHODS
 from distanon.methods.base import Method
 from distanon.promises import PROMISES
 from distanon.promises.base import Promise
-
-LATER_METHODS = frozenset(
-    {
-        "kmfc_gwo",
-        "kfcfa",
-        "reconstruction",
-        "mondrian",
-        "mdav",
-        "decision_tree_leaves",
-        "random_edits",
-        "degree_anonymization",
-        "sangreea",
-    }
-) - frozenset(METHODS)
-"""Methods of the format that this version has not."""
-
-LATER_PROMISES = frozenset({"k_degree", "link_confidence"}) - frozenset(PROMISES)
-"""Promises of the format that this version has not."""
 
 
 def _method(value: Any, _: Any) -> Method:
@@ -53,7 +33,7 @@ def _method(value: Any, _: Any) -> Method:
         raise refused(f"the method's name is missing; expected one of {', '.join(METHODS)}")
     name = settings["name"]
     if not isinstance(name, str) or name not in METHODS:
-        raise refused(unknown(name, "method", METHODS, later=LATER_METHODS))
+        raise refused(unknown(name, "method", METHODS))
     return METHODS[name].model_validate(settings)
 
 
@@ -86,25 +66,6 @@ def _parameters(name: str, value: Any) -> Any:
     raise refused(f"expected its parameters, such as {{{fields}}}, or null to remove it")
 
 
-def _without_later(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
-    """Refuses promises of later versions by name, along with the faults of the others."""
-    if not isinstance(value, Mapping):
-        return handler(value)
-    errors = [
-        between((name,), unknown(name, "promise", PROMISES, later=LATER_PROMISES))
-        for name in value
-        if name in LATER_PROMISES
-    ]
-    parts = None
-    try:
-        parts = handler({name: part for name, part in value.items() if name not in LATER_PROMISES})
-    except ValidationError as error:
-        errors += once_more(error)
-    if errors:
-        raise ValidationError.from_exception_data("promises", errors, hide_input=True)
-    return parts
-
-
 if TYPE_CHECKING:
     PromiseChoices = _PromiseParts
 else:
@@ -118,6 +79,3 @@ else:
             for name, promise in PROMISES.items()
         },
     )
-
-PromisesPart = Annotated[PromiseChoices, WrapValidator(_without_later)]
-"""`promises:`"""

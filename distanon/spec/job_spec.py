@@ -24,7 +24,7 @@ from distanon.errors import SpecError
 from distanon.methods.base import Method
 from distanon.promises.base import Promise
 from distanon.runtime.settings import RuntimeSettings
-from distanon.spec.choices import MethodChoice, PromiseChoices, PromisesPart
+from distanon.spec.choices import MethodChoice, PromiseChoices
 from distanon.spec.consistency import faults_between
 from distanon.spec.graph_input import GraphInput
 from distanon.spec.places import RUN_ID, Place
@@ -104,7 +104,7 @@ class JobSpec(BaseModel):
     seed: SeedChoice = Seed()
     input: InputPart
     method: MethodChoice
-    promises: PromisesPart = Field(default_factory=PromiseChoices)
+    promises: PromiseChoices = Field(default_factory=PromiseChoices)
     compare: tuple[MethodChoice, ...] = ()
     measure: MeasureSettings = MeasureSettings()
     output: Place

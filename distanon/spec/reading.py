@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from distanon.data.setting_faults import fault_lines
 from distanon.errors import SpecError
 from distanon.promises.base import Promise
-from distanon.spec.choices import PromiseChoices, PromisesPart
+from distanon.spec.choices import PromiseChoices
 from distanon.spec.document import override, read_document
 from distanon.spec.job_spec import JobSpec
 from distanon.storage.tables import read_text
@@ -54,7 +54,7 @@ def parse_promises(assignments: Sequence[str]) -> dict[str, Promise]:
     """
     document = override({}, assignments, option="--promise")
     try:
-        part = TypeAdapter(PromisesPart).validate_python(document)
+        part = TypeAdapter(PromiseChoices).validate_python(document)
     except ValidationError as error:
         faults = fault_lines(error, document, PromiseChoices)
     else:

@@ -3,12 +3,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from distanon.methods import METHODS
 from distanon.promises import PROMISES
-from distanon.spec.choices import (
-    LATER_METHODS,
-    LATER_PROMISES,
-    MethodChoice,
-    PromisesPart,
-)
+from distanon.spec.choices import MethodChoice, PromiseChoices
 
 METHODS_OF_THE_FORMAT = {
     "dptpe", "kmfc_gwo", "kfcfa", "reconstruction", "rbt", "nends", "noise", "mondrian", "mdav",
@@ -21,11 +16,9 @@ PROMISES_OF_THE_FORMAT = {
 }  # fmt: skip
 
 
-def test_every_name_of_the_format_is_known_now_or_later():
-    assert set(METHODS) | LATER_METHODS == METHODS_OF_THE_FORMAT
-    assert set(PROMISES) | LATER_PROMISES == PROMISES_OF_THE_FORMAT
-    assert not set(METHODS) & LATER_METHODS
-    assert not set(PROMISES) & LATER_PROMISES
+def test_every_name_of_the_format_is_known_and_no_other():
+    assert set(METHODS) == METHODS_OF_THE_FORMAT
+    assert set(PROMISES) == PROMISES_OF_THE_FORMAT
 
 
 def test_the_registry_names_each_method_and_promise_as_it_names_itself():
@@ -46,18 +39,18 @@ def test_a_method_is_read_by_name_from_mapping_and_from_itself(name):
 
 
 def test_what_a_method_can_be_asked_for_is_a_promise():
-    assert all(method.keeps <= set(PROMISES) | LATER_PROMISES for method in METHODS.values())
+    assert all(method.keeps <= set(PROMISES) for method in METHODS.values())
     for method in METHODS.values():
         assert set(method().default_promises()) <= method.keeps
 
 
 def test_promises_that_are_no_mapping_are_refused():
     with pytest.raises(ValidationError, match="instance of"):
-        TypeAdapter(PromisesPart).validate_python(["unchanged"])
+        TypeAdapter(PromiseChoices).validate_python(["unchanged"])
 
 
 def test_a_promise_may_be_given_as_itself():
     asked = PROMISES["unchanged"](at_most=0.5)
-    assert TypeAdapter(PromisesPart).validate_python({"unchanged": asked}).asked == {
+    assert TypeAdapter(PromiseChoices).validate_python({"unchanged": asked}).asked == {
         "unchanged": asked
     }

@@ -85,7 +85,9 @@ class DecisionTreeLeaves(Method):
         return default_promises(self.k, self.l, self.t)
 
     def check(self, dataset: Dataset, promises: Mapping[str, Promise]) -> None:
-        """Refuses tables without a sensitive column, too few records, and an l out of reach."""
+        """Refuses tables without the columns it needs, too few records, an l out of reach."""
+        if not dataset.schema.quasi_identifiers:
+            raise SpecError("method.name: decision_tree_leaves needs at least one quasi-identifier")
         if not dataset.schema.sensitive:
             raise SpecError(
                 f"method.name: decision_tree_leaves grows its tree on a sensitive column, and "

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from distanon.data.release import Release
 from distanon.data.table import Dataset
+from distanon.errors import SpecError
 from distanon.kernels.microaggregation import Mixed, microaggregate
 from distanon.kernels.partition import partition
 from distanon.methods.base import Context, Method
@@ -82,6 +83,8 @@ class MDAV(Method):
 
     def check(self, dataset: Dataset, promises: Mapping[str, Promise]) -> None:
         """Refuses too few records or people, and an l that the whole table has not."""
+        if not dataset.schema.quasi_identifiers:
+            raise SpecError("method.name: mdav needs at least one quasi-identifier")
         refuse_disagreement(self.name, {"k": self.k, "l": self.l, "t": self.t}, promises)
         refuse_infeasible(dataset, self.k, promises)
 
