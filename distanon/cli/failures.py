@@ -12,6 +12,7 @@ from typing import ParamSpec, TypeVar
 import typer
 
 from distanon.errors import DistanonError, SpecError
+from distanon.runtime.progress import json_line, logs_json
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
@@ -79,7 +80,8 @@ def _defect(error: Exception) -> str:
 
 
 def _say(message: str) -> None:
-    print(f"distanon: {message}", file=sys.stderr)
+    said = json_line("error", message) if logs_json() else f"distanon: {message}"
+    print(said, file=sys.stderr)
 
 
 def _say_traceback() -> None:

@@ -38,6 +38,7 @@ def crew(settings: RuntimeSettings, progress: Progress | None = None) -> Iterato
     """
     from ray.exceptions import RayError
 
+    from distanon.runtime.faults import RESUMABLE
     from distanon.runtime.ray_crew import RayCrew
     from distanon.runtime.session import session
 
@@ -48,4 +49,6 @@ def crew(settings: RuntimeSettings, progress: Progress | None = None) -> Iterato
         try:
             yield workers
         except RayError as error:
-            raise ClusterError(f"the cluster failed ({type(error).__name__})") from error
+            raise ClusterError(
+                f"the cluster failed ({type(error).__name__}); {RESUMABLE}"
+            ) from error

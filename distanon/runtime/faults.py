@@ -8,6 +8,7 @@ from typing import Any
 from distanon.errors import ClusterError
 
 NODE_LOST = "node lost"
+RESUMABLE = "what is finished is kept: `distanon resume` goes on from there"
 _NODE_SIGNS = ("node has died", "node was", "node is dead", "Node was", "drained", "preempted")
 _MEMORY_SIGN = "running low on memory"
 

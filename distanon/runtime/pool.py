@@ -17,7 +17,7 @@ from distanon.data.ports import Progress, observe
 from distanon.errors import ClusterError
 from distanon.runtime.calls import Call, Result
 from distanon.runtime.crew import Losses
-from distanon.runtime.faults import NODE_LOST, kind_of, task_error
+from distanon.runtime.faults import NODE_LOST, RESUMABLE, kind_of, task_error
 from distanon.runtime.roster import IDLE_S, Member, Roster, Sent
 from distanon.runtime.settings import RuntimeSettings
 from distanon.runtime.worker import Outcome
@@ -278,7 +278,7 @@ class Pool:
             call.failures += place == 0 and kind != NODE_LOST
             if call.failures > self._max_failures:
                 message = f"an item took its worker down {call.failures} times ({kind})"
-                self._end(call, ClusterError(f"{message}; the run can be resumed"))
+                self._end(call, ClusterError(f"{message}; {RESUMABLE}"))
                 continue
             self.losses.items_repeated += 1
             self._requeue(call)
@@ -296,7 +296,7 @@ class Pool:
     def _make_again(self, call: Call, kind: str) -> None:
         call.losses += 1
         if call.losses > _MOST_LOSSES:
-            raise ClusterError(f"a result was lost {call.losses} times ({kind})")
+            raise ClusterError(f"a result was lost {call.losses} times ({kind}); {RESUMABLE}")
         self.losses.items_repeated += 1
         self.losses.causes[kind] = self.losses.causes.get(kind, 0) + 1
         self._requeue(call)

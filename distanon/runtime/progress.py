@@ -1,16 +1,22 @@
-"""How far a run is, on stderr: a bar on a terminal, plain lines elsewhere, or nothing."""
+"""How far a run is, on stderr: a bar on a terminal, lines elsewhere, as JSON where asked for."""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self, TextIO
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
+
+LOG = "DISTANON_LOG"
+"""Environment variable: "json" makes each line of progress, notes and failures a JSON object."""
 
 _LINE_S = 10.0
 _MOMENT_S = 1.0
@@ -24,7 +30,26 @@ def shown(*, quiet: bool = False, stream: TextIO | None = None) -> Shown:
     stream = stream or sys.stderr
     if quiet:
         return Hidden()
+    if logs_json():
+        return JsonLines(stream)
     return Bar(stream) if stream.isatty() else Lines(stream)
+
+
+def logs_json() -> bool:
+    """Whether logs are read by programs."""
+    return os.environ.get(LOG) == "json"
+
+
+def json_line(level: str, message: str, **more: object) -> str:
+    """One entry of a log.
+
+    Args:
+        level: info | error.
+        message: what a person would read.
+        more: further fields.
+    """
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return json.dumps({"time": now, "level": level, "message": message, **more})
 
 
 def duration(seconds: float) -> str:
@@ -164,6 +189,15 @@ class Lines(Shown):
             self._opening.cancel()
             self._opening = None
         self.note(summary)
+
+
+class JsonLines(Lines):
+    """The same lines for programs: one JSON object each, with the phase and how far it is."""
+
+    def note(self, message: str) -> None:
+        """The message as an object."""
+        where = {"phase": self.phase, "done": self.done, "total": self.total}
+        print(json_line("info", message, **where), file=self._stream, flush=True)
 
 
 class Bar(Shown):

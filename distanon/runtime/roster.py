@@ -12,7 +12,7 @@ from distanon.data.ports import Progress
 from distanon.errors import ClusterError
 from distanon.runtime.calls import Call
 from distanon.runtime.crew import Losses
-from distanon.runtime.faults import NODE_LOST, kind_of, start_failure
+from distanon.runtime.faults import NODE_LOST, RESUMABLE, kind_of, start_failure
 from distanon.runtime.pinning import worker_environment
 from distanon.runtime.room import Room
 from distanon.runtime.settings import WORKER_WAIT_S, RuntimeSettings
@@ -179,7 +179,8 @@ class Roster:
         self._alone_since = self._alone_since or now
         bound = self._settings.timeout_s or WORKER_WAIT_S
         if now - self._alone_since > bound:
-            raise ClusterError(f"no worker for {bound:g} s: {self._room.lacking()}")
+            lacking = self._room.lacking()
+            raise ClusterError(f"no worker for {bound:g} s: {lacking}; {RESUMABLE}")
         if now - self._alone_since > _NOTE_S and not self._noted:
             self._noted = True
             self._progress.note(self._room.lacking())

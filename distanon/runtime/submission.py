@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from distanon.errors import ClusterError, ResumeError
+from distanon.runtime.progress import LOG
 
 if TYPE_CHECKING:
     from ray.job_submission import JobDetails
@@ -113,7 +114,10 @@ class JobServer:
         known = self.find(run_id)
         number = 1 if known is None else _attempt(known.submission_id) + 1
         submission = run_id if number == 1 else f"{run_id}.{number}"
-        environment: dict[str, Any] = {"env_vars": {"RAY_JOB_STOP_WAIT_TIME_S": _STOP_S}}
+        variables = {"RAY_JOB_STOP_WAIT_TIME_S": _STOP_S}
+        if LOG in os.environ:
+            variables[LOG] = os.environ[LOG]
+        environment: dict[str, Any] = {"env_vars": variables}
         if modules:
             environment["py_modules"] = list(modules)
         self._asked(

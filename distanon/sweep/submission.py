@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -209,7 +210,7 @@ def _start(
         return done, (f"{run_id} is {status} already",)
     journal.write_spec(spec.to_yaml())
     place = journal.store.place(_SPEC)
-    arguments = ["run", place, "--run-id", run_id, "--quiet", *(["--hold"] if hold else [])]
+    arguments = ["run", place, "--run-id", run_id, *(["--hold"] if hold else [])]
     if order.overwrite:
         arguments.append("--overwrite")
     return server.start(run_id, arguments, private, modules=order.modules), ()
@@ -223,7 +224,7 @@ def resume_on(server: Server, private: str, run_id: str, modules: Sequence[str] 
     """
     known = server.find(run_id)
     if known is None or not known.is_under_way:
-        known = server.start(run_id, ["resume", private, "--quiet"], private, modules=modules)
+        known = server.start(run_id, ["resume", private], private, modules=modules)
     return _recorded(known, {})
 
 
@@ -255,8 +256,19 @@ def _reason(log: str) -> str:
             "the cluster's `python` has no distanon: put the environment's bin folder first on "
             "the PATH of the head, or bring a wheel along (--wheel)"
         )
-    said = [line for line in log.splitlines() if line.startswith(_SAYS)]
-    return said[-1].removeprefix(_SAYS) if said else ""
+    said = [reason for line in log.splitlines() if (reason := _said(line))]
+    return said[-1] if said else ""
+
+
+def _said(line: str) -> str:
+    """Why a command ends, where a line of its log says so, as text or as JSON."""
+    if line.startswith(_SAYS):
+        return line.removeprefix(_SAYS)
+    try:
+        entry = json.loads(line) if line.startswith("{") else {}
+    except ValueError:
+        return ""
+    return str(entry.get("message", "")) if entry.get("level") == "error" else ""
 
 
 def _recorded(run: SubmittedRun, changes: dict[str, Any]) -> RunRecord:

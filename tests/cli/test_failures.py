@@ -1,3 +1,5 @@
+import json
+
 import pytest
 import typer
 
@@ -59,3 +61,10 @@ def test_a_closed_pipe_and_an_exit_pass_through():
 def test_a_command_keeps_its_name_and_help():
     assert fail.__name__ == "fail"
     assert fail.__doc__ == "Fails."
+
+
+def test_a_failure_is_one_object_where_programs_read_the_log(capsys, monkeypatch):
+    monkeypatch.setenv("DISTANON_LOG", "json")
+    assert code_of(InfeasibleError("too few records")) == 3
+    entry = json.loads(capsys.readouterr().err)
+    assert (entry["level"], entry["message"]) == ("error", "too few records")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 import time
 
 import pytest
@@ -142,3 +143,18 @@ def test_the_stream_decides_between_bar_and_lines(capsys):
 )
 def test_times_are_written_for_people(seconds, text):
     assert duration(seconds) == text
+
+
+def test_lines_for_programs_are_one_object_each(monkeypatch):
+    monkeypatch.setenv("DISTANON_LOG", "json")
+    stream = io.StringIO()
+    display = shown(stream=stream)
+    display.start("release", 2)
+    display.note('lost "a" worker\nreplacing it')
+    display.advance(2)
+    display.close()
+    lost, end = map(json.loads, stream.getvalue().splitlines())
+    assert lost["message"] == 'lost "a" worker\nreplacing it'
+    assert (end["phase"], end["done"], end["total"], end["level"]) == ("release", 2, 2, "info")
+    assert end["time"].endswith("+00:00")
+    assert isinstance(shown(stream=stream, quiet=True), Hidden)

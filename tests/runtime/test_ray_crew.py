@@ -270,6 +270,43 @@ def test_a_second_cluster_in_one_process_is_refused(two):
         pass
 
 
+def large_block(_shared, item):
+    return np.full(625_000, item, dtype=np.float64)  # 5 MB
+
+
+def test_what_the_store_cannot_hold_lies_on_disk_until_it_is_asked_for(ray_cluster, two):
+    kept = list(two.map(large_block, range(60), keep=True))  # 300 MB, and the store holds 256
+    session = Path(ray_cluster.head_node.get_session_dir_path())
+    assert any(folder.iterdir() for folder in session.rglob("ray_spilled_objects*"))
+    assert [float(two.fetch(one)[-1]) for one in kept] == [float(n) for n in range(60)]
+    sums = two.map(total, [(one, 1.0, kept[0]) for one in kept[:4]], shared=two.put(0))
+    assert list(sums) == [625_000.0 * n for n in range(4)]
+
+
+def test_a_drained_node_that_dies_after_its_notice_loses_nothing(ray_cluster, ray_address, two):
+    from ray._raylet import GcsClient
+    from ray.core.generated.autoscaler_pb2 import DrainNodeReason
+
+    node = ray_cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
+    with crew(RuntimeSettings(address=ray_address, workers=3)) as workers:
+        wait_for(workers, 3)
+        assert node.node_id in {member.node for member in workers._pool.roster.ready}
+        results = workers.map(slow_block, range(40))
+        found = [float(next(results)[0]) for _ in range(5)]
+        accepted, why = GcsClient(address=ray_address).drain_node(
+            node.node_id,
+            DrainNodeReason.DRAIN_NODE_REASON_PREEMPTION,
+            "spot",
+            int((time.time() + 2) * 1000),
+        )
+        assert accepted, why
+        found += [float(next(results)[0]) for _ in range(10)]
+        ray_cluster.remove_node(node, allow_graceful=False)
+        found += [float(one[0]) for one in results]
+        assert found == [float(n) for n in range(40)]
+        assert set(workers.losses.causes) <= {"node lost", "result lost", "worker died"}
+
+
 def test_late_nodes_get_work_and_what_they_kept_is_made_again_when_they_die(
     ray_cluster, ray_address, two
 ):

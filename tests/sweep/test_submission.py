@@ -182,3 +182,17 @@ def test_a_worker_that_no_node_can_hold_is_refused_before_anything_is_written(tm
         submit(spec, Cluster())
     assert not any(tmp_path.iterdir())
     assert submit(spec, Cluster(has_autoscaler=True)).runs
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ('{"level": "error", "message": "too few records"}', "too few records"),
+        ('{"level": "info", "message": "release: done"}', ""),
+        ("{no object", ""),
+    ],
+)
+def test_the_reason_of_a_failure_is_found_in_a_log_for_programs(tmp_path, line, reason):
+    cluster, spec = Cluster(failing=("run",)), spec_at(tmp_path)
+    cluster.log = lambda _: f"{line}\n"
+    assert submit(spec, cluster, Order(wait=True)).runs[0].reason == reason
