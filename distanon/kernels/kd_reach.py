@@ -1,0 +1,121 @@
+"""What lies within a given distance of queries: points of a k-d tree, and boxes.
+
+A query that comes from another piece of the table brings the distance up to which it still needs
+points, so that it sees few leaves, however large the tree is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from distanon.kernels.lanes import LANES, lowest, near, near_gapped
+
+__all__ = ["box_distances", "reach"]
+
+_MOST = 3.0e38  # above all squares of coordinates, below infinity in float32
+
+
+@njit(cache=True, nogil=True)
+def reach(tree: Any, queries: Any, squares: Any, one: float) -> Any:
+    """The points of a tree that may be within some distance of each query.
+
+    Args:
+        tree: a KdTree.
+        queries: coordinates, shape (m, D), of the tree's type; NaN is missing.
+        squares: float64, shape (m,): the greatest square in these coordinates, rounding
+            included; infinite: all points.
+        one: how far a value is from a missing one.
+
+    Returns:
+        starts, int64, shape (m + 1,), and point numbers; how often 32 distances were computed.
+    """
+    m, width = len(queries), tree.boxes.shape[2]
+    child, first, last, leaf = tree.child, tree.first, tree.last, tree.leaf
+    boxes, gaps, leaves, order = tree.boxes, tree.gaps, tree.leaves, tree.order
+    gapped = gaps[0].any() or np.isnan(queries).any()
+    number = leaves.dtype.type
+    unit = number(one)
+    loose = 1.0 + (width + 8) * 2.0**-22
+    group = np.zeros(width * LANES, leaves.dtype)
+    away = np.empty(LANES, leaves.dtype)
+    stack = np.empty(tree.depth + 2, np.int64)
+    starts = np.zeros(m + 1, np.int64)
+    points = np.empty(16 * m + LANES, np.int64)
+    filled, evaluated = 0, 0
+    for i in range(m):
+        for c in range(width):
+            group[c * LANES] = queries[i, c]
+        most = min(squares[i], _MOST)
+        depth = 1
+        stack[0] = 0
+        while depth > 0:
+            depth -= 1
+            node = stack[depth]
+            if _square_to(boxes, gaps, node, queries, i, one) > most * loose:
+                continue
+            if child[node] != 0:
+                stack[depth], stack[depth + 1] = child[node] + 1, child[node]
+                depth += 2
+                continue
+            evaluated += 1
+            lo, at = first[node], leaf[node] * width * LANES
+            if gapped:
+                hits = near_gapped(leaves, at, group, 0, width, number(most), away, unit)
+            else:
+                hits = near(leaves, at, group, 0, width, number(most), away)
+            hits &= (1 << (last[node] - lo)) - 1
+            if filled + LANES > len(points):
+                longer = np.empty(2 * len(points), np.int64)
+                longer[:filled] = points[:filled]
+                points = longer
+            while hits != 0:
+                j = lowest(hits)
+                hits &= hits - 1
+                points[filled] = order[lo + j]
+                filled += 1
+        starts[i + 1] = filled
+    return starts, points[:filled].copy(), evaluated
+
+
+@njit(cache=True, nogil=True)
+def box_distances(boxes: Any, gaps: Any, rows: Any) -> Any:
+    """The least distance between each row and anything that a box may hold.
+
+    Args:
+        boxes: float64, shape (b, 2, D): least and greatest present value of each column.
+        gaps: bool, shape (b, D): whether the column has missing values in this box.
+        rows: float64, shape (m, D); NaN is missing.
+
+    Returns:
+        float64, shape (m, b).
+    """
+    found = np.empty((len(rows), len(boxes)))
+    for i in range(len(rows)):
+        for b in range(len(boxes)):
+            found[i, b] = np.sqrt(_square_to(boxes, gaps, b, rows, i, 1.0))
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _square_to(boxes: Any, gaps: Any, node: int, rows: Any, i: int, one: float) -> float:
+    """The least square between a row and what is in a box."""
+    total = 0.0
+    for c in range(rows.shape[1]):
+        v = rows[i, c]
+        low, high = boxes[node, 0, c], boxes[node, 1, c]
+        if np.isnan(v):
+            # An empty column has its least value above its greatest.
+            if not gaps[node, c]:
+                total += one * one
+            continue
+        if low > high:
+            away = one
+        else:
+            away = float(max(low - v, v - high, 0.0))
+            if gaps[node, c]:
+                away = min(away, one)
+        total += away * away
+    return total
