@@ -33,9 +33,15 @@ from s3_server import S3Server
 
 READY_S = 180.0
 STOP_S = 15.0
-# Ports that the system gives out: a number found free before may be taken when Ray binds it, and
-# nodes on one machine would draw their workers' from the same range.
-_PORTS = ("--dashboard-agent-listen-port=0", "--min-worker-port=0", "--max-worker-port=0")
+# A node whose agents choose their ports themselves gives them 15 s to say which, and then aborts.
+_AGENTS = (
+    "--dashboard-agent-listen-port",
+    "--dashboard-agent-grpc-port",
+    "--runtime-env-agent-port",
+    "--metrics-export-port",
+)
+# Nodes on one machine would draw their workers' ports from the same range: the system gives them.
+_WORKERS = ("--min-worker-port=0", "--max-worker-port=0")
 _STARTS_AGAIN = 4  # Ray gives a node 30 s to join, however busy the machine is
 
 
@@ -51,9 +57,10 @@ Process = subprocess.Popen[bytes]
 
 def ray_start(folder: Path, environment: dict[str, str], *arguments: str) -> Process:
     """One node of the cluster, with ports of its own, as a process group."""
+    ports = [*_WORKERS, *(f"{name}={free_port()}" for name in _AGENTS)]
     ray = str(Path(sys.executable).parent / "ray")
     log = (folder / f"node-{secrets.token_hex(4)}.log").open("wb")
-    own = ["--block", "--disable-usage-stats", "--node-ip-address=127.0.0.1", *_PORTS]
+    own = ["--block", "--disable-usage-stats", "--node-ip-address=127.0.0.1", *ports]
     return subprocess.Popen(
         [ray, "start", *own, *arguments],
         env=environment,
@@ -123,8 +130,9 @@ def cluster(workers: int, cpus: int) -> Iterator[dict[str, str]]:
             def start() -> Process:
                 return ray_start(folder, environment, *join)
 
-            nodes += [start() for _ in range(workers)]
-            wait_for_nodes(environment["DISTANON_ADDRESS"], token, nodes, folder, start)
+            for _ in range(workers):  # two at once would take the same name for their sockets
+                nodes.append(start())
+                wait_for_nodes(environment["DISTANON_ADDRESS"], token, nodes, folder, start)
             yield environment
     finally:
         for node in reversed(nodes):  # all are told before one is waited for
