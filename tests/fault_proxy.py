@@ -20,11 +20,23 @@ class Fault(Enum):
     DROP_RESPONSE = "the server acts on it, and its answer is lost"
     TRUNCATE = "the answer's body is cut in the middle"
     SLOW_DOWN = "the server is overloaded (503)"
+    BROKEN = "the server has failed (500)"
+    DELAY = "the answer comes late"
+    SILENCE = "no answer comes"
+    EXPIRED = "the credentials have expired"
+    DENIED = "the credentials may not do this"
+    SHORTENED = "the answer's body is cut, by its own account it is whole"
 
 
 Rule = Callable[[str, str, int], "Fault | None"]
 
-_BUSY = b"<?xml version='1.0'?><Error><Code>SlowDown</Code><Message>slow down</Message></Error>"
+_LATE_S = 0.02
+_REFUSALS = {
+    Fault.SLOW_DOWN: (503, "SlowDown"),
+    Fault.BROKEN: (500, "InternalError"),
+    Fault.EXPIRED: (400, "ExpiredToken"),
+    Fault.DENIED: (403, "AccessDenied"),
+}
 
 
 class FaultProxy:
@@ -67,15 +79,23 @@ class FaultProxy:
             if fault is Fault.DROP_REQUEST:
                 writer.transport.abort()
                 return
-            answer = (
-                self._busy(method) if fault is Fault.SLOW_DOWN else await self._ask(lines, body)
-            )
+            if fault is Fault.SILENCE:
+                await reader.read()  # until the client goes
+                return
+            if fault is Fault.DELAY:
+                await asyncio.sleep(_LATE_S)
+            if fault in _REFUSALS:
+                answer = self._refusal(method, *_REFUSALS[fault])
+            else:
+                answer = await self._ask(lines, body)
             if fault is Fault.DROP_RESPONSE:
                 writer.transport.abort()
                 return
             if fault is Fault.TRUNCATE:
                 start = answer.index(b"\r\n\r\n") + 4
                 answer = answer[: start + (len(answer) - start) // 2]
+            if fault is Fault.SHORTENED and method == "GET":
+                answer = self._shortened(answer)
             writer.write(answer)
             await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -112,7 +132,19 @@ class FaultProxy:
         return answer
 
     @staticmethod
-    def _busy(method: str) -> bytes:
-        body = b"" if method == "HEAD" else _BUSY
-        head = b"HTTP/1.1 503 Slow Down\r\nContent-Type: application/xml\r\nConnection: close\r\n"
-        return head + b"Content-Length: %d\r\n\r\n" % len(_BUSY) + body
+    def _shortened(answer: bytes) -> bytes:
+        """Half of the body, with a length to match."""
+        head, _, body = answer.partition(b"\r\n\r\n")
+        half = body[: len(body) // 2]
+        kept = [
+            line for line in head.split(b"\r\n") if not line.lower().startswith(b"content-length:")
+        ]
+        return b"\r\n".join([*kept, b"Content-Length: %d" % len(half)]) + b"\r\n\r\n" + half
+
+    @staticmethod
+    def _refusal(method: str, status: int, code: str) -> bytes:
+        """As S3 refuses; the answer to a HEAD has no body."""
+        xml = f"<?xml version='1.0'?><Error><Code>{code}</Code><Message>{code}</Message></Error>"
+        head = f"HTTP/1.1 {status} {code}\r\nContent-Type: application/xml\r\nConnection: close\r\n"
+        length = f"Content-Length: {len(xml)}\r\n\r\n"
+        return (head + length + ("" if method == "HEAD" else xml)).encode()

@@ -6,13 +6,13 @@ from distanon import auditing
 from distanon.data.ports import Progress, Silent
 from distanon.data.streams import Streams
 from distanon.errors import PromiseBrokenError, ResumeError
-from distanon.job.inputs import open_inputs
+from distanon.job.inputs import Inputs, open_inputs
 from distanon.job.journal import HELD, Journal, by_prefix_alone
 from distanon.job.run import RunResult, evidence_of, result_of
 from distanon.promises.wording import refusal
 from distanon.runtime.crew import SerialCrew
-from distanon.spec import parse
-from distanon.storage.publishing import Attempt, check_output
+from distanon.spec import JobSpec, parse
+from distanon.storage.publishing import Attempt, check_output, is_out
 from distanon.storage.store import StorageSettings, Store
 
 
@@ -21,7 +21,8 @@ def publish(
 ) -> RunResult:
     """Publishes what a run has verified and held: one of a sweep, or one that was looked at first.
 
-    The held files are read back and every promise is checked again, beside the original.
+    The held files are read back and every promise is checked again, beside the original. One that
+    was broken off is finished.
 
     Args:
         private: the run's private prefix.
@@ -37,33 +38,47 @@ def publish(
     with by_prefix_alone(private):
         journal = Journal(Store(private, StorageSettings(), private=True))
         known, spec = journal.read_run(), parse(journal.read_spec())
-    if known["status"] != HELD:
+    is_broken_off = known["status"] == "published" and bool(known.get("hold"))
+    if known["status"] != HELD and not is_broken_off:
         raise ResumeError(
             f"{private}: this run holds no release; its status is {known['status']!r} "
             "(`distanon run --hold` verifies and measures, and publishes nothing)"
         )
     journal = Journal(Store(private, spec.storage, running=True, private=True))
-    check_output(spec.output, private, spec.storage, overwrite=overwrite)
+    is_done = is_broken_off or is_out(spec.output, private, spec.storage)
+    if not is_done:
+        check_output(spec.output, private, spec.storage, overwrite=overwrite)
     inputs = open_inputs(spec, Streams(known["seed"]))
     with Attempt.begin(spec.output, private, spec.storage) as attempt:
         watcher.start("verify and publish", 1)
-        document = attempt.take_held()
-        promises, removed = spec.effective_promises()
-        verdicts = auditing.verify(promises, evidence_of(inputs, spec, attempt), SerialCrew())
-        journal.write_audit(verdicts, removed)
-        told = refusal(promises, verdicts)
-        if told:
-            raise PromiseBrokenError(
-                f"nothing was published: the release, read back from its files, breaks\n{told}"
-            )
-        attempt.publish(document, overwrite=overwrite)
-        journal.update_run(status="published")
+        if not is_broken_off or attempt.has_held:
+            document = attempt.take_held()
+            _verify(spec, inputs, attempt, journal)
+            if not is_done:
+                attempt.publish(document, overwrite=overwrite)
+            journal.update_run(status="published")
+            if spec.keep_mapping:
+                attempt.keep_mapping()
         attempt.publish_report(journal.public_report())
-        if spec.keep_mapping:
-            attempt.keep_mapping()
         attempt.cleanup()
         attempt.drop_held()
         journal.write_report()
         journal.update_run(status="done")
         watcher.advance()
     return result_of(journal)
+
+
+def _verify(spec: JobSpec, inputs: Inputs, attempt: Attempt, journal: Journal) -> None:
+    """Checks every promise on the held files.
+
+    Raises:
+        PromiseBrokenError: one is broken.
+    """
+    promises, removed = spec.effective_promises()
+    verdicts = auditing.verify(promises, evidence_of(inputs, spec, attempt), SerialCrew())
+    journal.write_audit(verdicts, removed)
+    told = refusal(promises, verdicts)
+    if told:
+        raise PromiseBrokenError(
+            f"nothing was published: the release, read back from its files, breaks\n{told}"
+        )

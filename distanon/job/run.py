@@ -165,6 +165,11 @@ def resume(
         raise refused_run(private)
     if known.get("made_by") == "apply":
         raise ResumeError(f"{private}: broken off while applying; apply it again, nothing is lost")
+    if known["status"] == "published" and known["hold"]:
+        raise ResumeError(
+            f"{private}: broken off while publishing what it held; `distanon publish {private}` "
+            "finishes it"
+        )
     if "seed" not in known:  # submitted, and refused before it began
         order = _Order(
             spec, known["run_id"], spec.resolve_seed(), False, serial, hold=known["hold"]

@@ -31,6 +31,7 @@ _OURS = re.compile(
     r"^((data|nodes|edges|supernodes|superedges)/part-\d{5}\.(parquet|csv)"
     rf"|graph\.graphml|{re.escape(DOCUMENT)}|{re.escape(PUBLIC_REPORT)})$"
 )
+_PROBE = re.compile(r"^_PROBE-[0-9a-f]{8}$")
 
 
 def holder(output: Store, mark: str = CLAIM) -> str | None:
@@ -106,7 +107,8 @@ def delete_release(output: Store) -> None:
 
 def is_ours(entry: Entry) -> bool:
     """Whether a file below an output has a name that a release's files have."""
-    return bool(_OURS.match(entry.name)) or LocalFiles.is_temporary(entry.name)
+    name = entry.name
+    return bool(_OURS.match(name) or _PROBE.match(name)) or LocalFiles.is_temporary(name)
 
 
 def refuse_occupied(output: Store, private: Store, *, overwrite: bool) -> None:
@@ -116,7 +118,11 @@ def refuse_occupied(output: Store, private: Store, *, overwrite: bool) -> None:
         OutputExistsError: it holds a release (unless it may be overwritten), other files, or
             another run's claim.
     """
-    entries = [entry for entry in output.list() if entry.name not in (CLAIM, SUCCESS)]
+    entries = [
+        entry
+        for entry in output.list()
+        if entry.name not in (CLAIM, SUCCESS) and not _PROBE.match(entry.name)
+    ]
     other = holder(output)
     if other is not None:
         life = read_life(private.child(f"staging/{other}")) if other else None

@@ -18,6 +18,10 @@ RUN = "run.json"
 """What a run writes first, and keeps."""
 
 
+_OWN = (STAGING, CHECKPOINT, "held", "fitted", "mapping")
+"""Folders of a run; others below it may be of runs that are alive."""
+
+
 @dataclass(frozen=True, slots=True)
 class Removed:
     """Something that `clean` took away: where it was and how many files."""
@@ -51,11 +55,31 @@ def clean(private: str, settings: StorageSettings | None = None) -> list[Removed
     for run in sorted(runs):
         place = top if run == "." else top.child(run)
         removed += remove_dead(place)
-        if not attempts(place) and _is_header(place.peek(f"{CHECKPOINT}/{HEADER}")):
-            files = StoreScratch.discard(place)
-            if files:
-                removed.append(Removed(place.place(CHECKPOINT), files))
+        if not attempts(place):
+            removed += _remove_unfinished(place)
     return removed
+
+
+def _remove_unfinished(run: Store) -> list[Removed]:
+    """The checkpoint of a run that nobody goes on with, and what was never whole."""
+    removed = []
+    if _is_header(run.peek(f"{CHECKPOINT}/{HEADER}")):
+        files = StoreScratch.discard(run)
+        if files:
+            removed.append(Removed(run.place(CHECKPOINT), files))
+    halves = [entry.name for entry in run.list(leftovers=True) if _is_half(entry.name)]
+    for name in halves:
+        run.delete(name)
+    uploads = sum(run.abort_uploads(folder) for folder in _OWN)
+    if halves or uploads:
+        removed.append(Removed(run.url, len(halves) + uploads))
+    return removed
+
+
+def _is_half(name: str) -> bool:
+    """Whether a crash left this file of the run's own before it was whole."""
+    path = PurePosixPath(name)
+    return LocalFiles.is_temporary(name) and (len(path.parts) == 1 or path.parts[0] in _OWN)
 
 
 def attempts(private: Store) -> list[str]:

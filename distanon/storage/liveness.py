@@ -60,10 +60,26 @@ class Life:
         return time.time() - self.beat < SILENCE_S
 
 
+_beating: set[str] = set()
+"""Nonces of the attempts of this process whose hearts beat."""
+
+
 def read_life(folder: Store) -> Life | None:
-    """What the attempt in this folder says of itself; None where it says nothing."""
+    """What the attempt in this folder says of itself; None where it says nothing.
+
+    Of this very process it is known better: where its good-bye was lost with the storage, and a
+    notebook goes on, the attempt is over nevertheless.
+    """
     content = folder.peek(RECORD)
-    return None if content is None else Life(**json.loads(content))
+    if content is None:
+        return None
+    life = Life(**json.loads(content))
+    is_ours = life.pid == os.getpid() and life.is_live and life.machine == _machine()
+    return replace(life, ended=True) if is_ours and _nonce(folder) not in _beating else life
+
+
+def _nonce(folder: Store) -> str:
+    return folder.url.rpartition("/")[2]
 
 
 def write_life(folder: Store, life: Life) -> None:
@@ -82,7 +98,12 @@ class Heartbeat:
 
     def start(self) -> None:
         """The first sign of life is written before this returns."""
-        write_life(self._folder, self._life)
+        _beating.add(_nonce(self._folder))
+        try:
+            write_life(self._folder, self._life)
+        except BaseException:
+            _beating.discard(_nonce(self._folder))
+            raise
         self._thread.start()
 
     def stop(self) -> None:
@@ -90,6 +111,7 @@ class Heartbeat:
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join()
+        _beating.discard(_nonce(self._folder))
 
     def end(self) -> None:
         """Stops, and says good-bye, so that nobody has to wait for the silence."""

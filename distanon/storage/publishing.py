@@ -74,8 +74,12 @@ class Attempt:
             raise _under_way(hidden)
         attempt = cls(public, hidden, secrets.token_hex(16))
         attempt._live(hidden)
-        # Of those that began at the same moment each sees the others now.
-        if leftovers.attempts(hidden) != [attempt.nonce]:
+        try:
+            others = leftovers.attempts(hidden) != [attempt.nonce]
+        except BaseException as error:
+            attempt.__exit__(type(error), error, None)
+            raise
+        if others:  # of those that began at the same moment each sees the others now
             attempt._withdraw()
             raise _under_way(hidden)
         return attempt
@@ -158,12 +162,17 @@ class Attempt:
         Args:
             document: release.json, as for `publish`.
         """
+        self.drop_held()
         held = self.private.child(HELD)
-        held.delete_all()
         for entry in self._folder.list():
             if entry.name != RECORD:
                 self._folder.copy_to(entry.name, held, entry.name)
         held.write(claims.DOCUMENT, _document(document))
+
+    @property
+    def has_held(self) -> bool:
+        """Whether a release is held back here, whole."""
+        return self.private.child(HELD).exists(claims.DOCUMENT)
 
     def take_held(self) -> dict[str, Any]:
         """Takes up what another attempt has held back, in place of staging.
@@ -175,7 +184,7 @@ class Attempt:
             ResumeError: nothing is held.
         """
         held = self.private.child(HELD)
-        if not held.exists(claims.DOCUMENT):
+        if not self.has_held:
             raise ResumeError(f"{self.private.url}: no release is held here")
         self._folder, self._manifest = held, graph_staging.staged_manifest(held)
         return dict(json.loads(held.read(claims.DOCUMENT)))
@@ -222,7 +231,8 @@ class Attempt:
             self._folder.copy_to(entry.name, self.private.child("mapping"), name)
 
     def drop_held(self) -> None:
-        """Deletes what was held, once it is published."""
+        """Deletes what was held, once it is published: first what makes it whole."""
+        self.private.child(HELD).delete(claims.DOCUMENT)
         self.private.delete_all(HELD)
 
     def cleanup(self) -> None:
@@ -273,6 +283,19 @@ class Attempt:
     def _check_claim(self) -> None:
         if claims.holder(self.output) != self.nonce:
             raise claims.claimed(self.output)
+
+
+def is_out(output: str, private: str, settings: StorageSettings | None = None) -> bool:
+    """Whether an attempt of this private prefix has published what is held there, and died then."""
+    public, hidden = _stores(output, private, settings)
+    nonce = claims.holder(public, claims.SUCCESS)
+    if not nonce or not _is_known(hidden, nonce):
+        return False
+    held = hidden.child(HELD).peek(claims.DOCUMENT)
+    if held is None or public.peek(claims.DOCUMENT) != held:
+        return False
+    hidden.write(_PUBLISHED, claims.mark_content(nonce))  # its attempt's own record may go now
+    return True
 
 
 def check_output(

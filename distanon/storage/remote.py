@@ -18,6 +18,7 @@ from distanon.storage.faults import TruncatedError, code_of, full, is_full, is_t
 from distanon.storage.patience import ATTEMPTS, CONNECT_S, SILENCE_S, patiently, wait
 
 _CONFLICTS = 5
+_LARGE = 1 << 26
 
 _R = TypeVar("_R")
 
@@ -36,6 +37,7 @@ class RemoteFiles:
         self, protocol: str, endpoint_url: str | None, sse: str | None, *, running: bool
     ) -> None:
         self._system = _file_system(protocol, endpoint_url, sse, os.getpid(), _environment())
+        self._is_s3 = protocol == "s3"
         self._running = running
 
     def open(self, path: str) -> BinaryIO:
@@ -47,7 +49,17 @@ class RemoteFiles:
 
     def read(self, path: str) -> bytes:
         """All bytes."""
-        return self._patiently(lambda: cast("bytes", self._system.cat_file(path)), path)
+
+        def read() -> bytes:
+            size = int(self._system.info(path)["size"])
+            # s3fs would ask for the size once more, to read what is large in parallel.
+            alone = {"max_concurrency": 1} if self._is_s3 and size < _LARGE else {}
+            content = cast("bytes", self._system.cat_file(path, **alone))
+            if len(content) != size:  # cut short, or replaced meanwhile
+                raise TruncatedError(f"{size} bytes were expected")
+            return content
+
+        return self._patiently(read, path)
 
     def info(self, path: str) -> Entry | None:
         """What is there: a file, a folder (size -1), or nothing."""
@@ -118,6 +130,26 @@ class RemoteFiles:
     def copy(self, source: str, target: str) -> None:
         """Within the same service, without the bytes passing through here."""
         self._patiently(lambda: self._system.cp_file(source, target), source)
+
+    def abort_uploads(self, path: str) -> int:
+        """Ends the uploads in several parts that were begun below a prefix, which no listing shows.
+
+        Returns:
+            How many; 0 where these credentials may not look.
+        """
+        if not self._is_s3:
+            return 0
+        bucket, key, _ = self._system.split_path(path)
+        place = {"Bucket": bucket, "Prefix": f"{key.rstrip('/')}/"}
+        look = partial(self._system.call_s3, "list_multipart_uploads", **place)
+        try:
+            found = self._patiently(look, path).get("Uploads", [])
+        except OSError:
+            return 0
+        for one in found:
+            named = {"Bucket": bucket, "Key": one["Key"], "UploadId": one["UploadId"]}
+            self._patiently(partial(self._system.call_s3, "abort_multipart_upload", **named), path)
+        return len(found)
 
     def _patiently(self, operation: Callable[[], _R], path: str) -> _R:
         try:

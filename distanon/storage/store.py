@@ -221,6 +221,15 @@ class Store:
                 files.prune(path)
         return len(entries)
 
+    def abort_uploads(self, name: str = "") -> int:
+        """Ends uploads below that nobody goes on with: their parts are kept, paid for and unseen.
+
+        Returns:
+            How many there were.
+        """
+        with self._at(name, "delete") as (files, path):
+            return files.abort_uploads(path) if isinstance(files, RemoteFiles) else 0
+
     def copy_to(self, name: str, target: Store, target_name: str) -> None:
         """Copies a file, inside the service where both ends are in the same one."""
         with self._at(name, "read") as (files, path):
