@@ -231,7 +231,7 @@ def ask(piece: Piece, queries: Integers, k: int, *, left_out: bool) -> Asked:
     order = _sequence(piece, queries, left_out=left_out)
     queries = queries[order]
     own = queries if left_out else np.full(len(queries), -1, np.int64)
-    if least < 1:
+    if least < 1 or not len(queries):
         nothing = np.zeros(0, np.int32)
         far = np.full(len(queries), np.inf)
         return Asked(queries, own, np.zeros(len(queries) + 1, np.int64), nothing, far, 0)
