@@ -28,6 +28,7 @@ from distanon.kernels.neighbors import NeighborIndex
 from distanon.runtime.crew import Crew
 from distanon.sharded.indexes import original_index, release_index
 from distanon.sharded.neighbors import nearest
+from distanon.sharded.people import ReleasedRegions, nearest_to, people_of, regions_of
 
 TARGETS = 2_000
 """Known people and released rows under attack where there are more: a seeded sample."""
@@ -119,8 +120,7 @@ def _intersection(
     one: Evidence, other: Evidence, kept: _Kept, people: Integers, crew: Crew, blocks: int
 ) -> list[Measurement]:
     """How many candidates a known person has in one release, and in both."""
-    points = one.original_points[people]
-    near = [_nearest_rows(side, points, crew, blocks) for side in (one, other)]
+    near = [_candidates(side, people, crew, blocks) for side in (one, other)]
     alone = np.array([len(rows) for rows in near[0]], dtype=np.int64)
     both = np.array(
         [_common(kept.one[ours], kept.other[theirs]) for ours, theirs in zip(*near, strict=True)],
@@ -134,7 +134,7 @@ def _intersection(
         ("", both, "in this release that agree with one in the other"),
     ):
         n, hits, fewest = len(counts), int((counts == 1).sum()), float(counts.min())
-        note = f"rows nearest to a known person {where}: the fewest"
+        note = f"rows that may be a known person's {where}: the fewest"
         result += [
             Measurement(f"composition.k{suffix}", fewest, goal="higher", unit="1", n=n, note=note),
             _rate(f"composition.singled_out{suffix}", hits, n, "known people with one such row"),
@@ -152,6 +152,10 @@ def _common(ours: Integers, theirs: Integers) -> int:
 
 def _averaging(one: Evidence, other: Evidence, kept: _Kept, setting: Setting) -> list[Measurement]:
     """Rows linked to their source as they are, and after averaging with the other release's."""
+    if one.is_generalized or other.is_generalized:
+        note = "regions are not averaged: composition.k says what two of them leave"
+        names = ("composition.linked_alone", "composition.linked_averaged")
+        return [Measurement(name, math.nan, goal="lower", note=note) for name in names]
     ours = one.release_points
     guess = _first_rows(other, ours[setting.rows], setting)
     partner = kept.partner[setting.rows]
@@ -177,6 +181,25 @@ def _mean(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.fl
     filled_other = np.where(np.isnan(other), one, other)
     mean: NDArray[np.float64] = (filled_one + filled_other) / 2.0
     return mean
+
+
+def _candidates(side: Evidence, people: Integers, crew: Crew, blocks: int) -> list[Integers]:
+    """For each known person the released rows that may be theirs.
+
+    Of generalized rows those whose regions contain the person, or are nearest where none does.
+    """
+    if not side.is_generalized:
+        return _nearest_rows(side, side.original_points[people], crew, blocks)
+    known = people_of(side)
+    released = ReleasedRegions.of(known.space, regions_of(side))
+    asked = known.originals[people]
+    found = nearest_to(crew, crew.put(released), released, asked, blocks)
+    order = np.argsort(released.region_of, kind="stable")
+    rows = np.split(order, np.cumsum(released.rows)[:-1])
+    return [
+        np.concatenate([rows[region] for region in found.regions[low:high]])
+        for low, high in pairwise(found.starts)
+    ]
 
 
 def _nearest_rows(

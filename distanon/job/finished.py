@@ -12,33 +12,27 @@ from numpy.typing import NDArray
 
 from distanon import auditing
 from distanon.auditing import Thoroughness
-from distanon.data.classes import is_text
 from distanon.data.evidence import Evidence
-from distanon.data.frames import read_frame
 from distanon.data.graph import GraphDataset
 from distanon.data.graph_evidence import Knowledge
 from distanon.data.measurement import Measurement
 from distanon.data.ports import Progress, Silent
-from distanon.data.schema import AttributeType, Role, Schema, infer_type
 from distanon.data.streams import Streams
-from distanon.data.table import Dataset, MemoryPartition
+from distanon.data.table import Dataset
 from distanon.errors import InputError, SpecError
+from distanon.job.audited import alike, declared_columns, read_table, refuse_lacking
 from distanon.job.graph_audit import GraphQuestion, graph_evidence, shows_graph
-from distanon.job.hierarchies import as_released, beside_original, with_rules
-from distanon.job.inputs import hold_out, open_inputs, place_of, schema_of
+from distanon.job.hierarchies import beside_original, with_rules
+from distanon.job.inputs import hold_out, open_inputs
 from distanon.job.journal import Journal, by_prefix_alone
-from distanon.job.roles import named_roles
-from distanon.job.stated import stated_by
 from distanon.promises.asking import Asked, asked_promises
-from distanon.promises.base import Promise, Verdict
+from distanon.promises.base import Promise, Verdict, unverified
 from distanon.runtime.crew import SerialCrew
 from distanon.spec import JobSpec, parse
 from distanon.spec.places import contains
-from distanon.spec.table_input import Column, ControlFraction
-from distanon.storage.releases import open_release
+from distanon.spec.table_input import ControlFraction
 from distanon.storage.staging import read_mapping
 from distanon.storage.store import StorageSettings, Store
-from distanon.storage.tables import OpenedTable
 
 _BLOCKS = 8
 _AUDIT_SEED = 0
@@ -137,44 +131,34 @@ def audit(
         raise SpecError("knowledge: what is known of the nodes of a graph, and this is a table")
     known = spec if spec is not None or run is None else run.spec
     storage = StorageSettings() if known is None else known.storage
-    released, schema, asked = _read_table(release, spec, quasi_identifiers, sensitive, storage)
+    released, schema, asked = read_table(release, spec, quasi_identifiers, sensitive, storage)
     if spec is not None and run is None and original is None and _is_at(spec.output, release):
         found = _run_at(spec.private_prefix(), spec.storage)
         run = found if found is not None and _is_at(found.output, release) else None
     evidence = Evidence(Dataset(schema, released.partitions, released.path))
     if original is not None:
-        declared = set() if spec is None else _declared(spec)
+        declared = set() if spec is None else declared_columns(spec)
         is_guessed = spec is not None or bool(quasi_identifiers)
-        beside = _alike(original, evidence, storage, declared if is_guessed else None)
+        beside = alike(original, evidence, storage, declared if is_guessed else None)
         if spec is not None:
             beside = with_rules(beside, spec.table, storage)
         evidence = beside_original(evidence, beside)
     if run is not None:
         evidence = _with_mapping(evidence, run)
-    return _judged(evidence, asked | own, progress, also, storage)
+    left = set() if spec is not None else _left_open(asked, own, evidence)
+    return _judged(evidence, asked | own, progress, also, storage, left)
 
 
-def _read_table(
-    release: Any,
-    spec: JobSpec | None,
-    quasi_identifiers: Sequence[str],
-    sensitive: Sequence[str],
-    storage: StorageSettings,
-) -> tuple[OpenedTable, Schema, dict[str, Promise | None]]:
-    """A table with its roles and the promises that are stated of it, by the spec or itself."""
-    if spec is not None:
-        released = _opened(release, storage)
-        known = _stated_types(release, storage)
-        return released, _specified(spec, released, known), dict(spec.effective_promises()[0])
-    if quasi_identifiers:
-        released = _opened(release, storage)
-        columns = released.arrow_schema
-        return released, named_roles(columns, released.path, quasi_identifiers, sensitive), {}
-    stated = None if sensitive else stated_by(release, storage)
-    if stated is None:
-        raise SpecError("quasi_identifiers: name at least one column that an intruder may know")
-    released = _opened(release, storage)
-    return released, stated.schema(released.arrow_schema), dict(stated.promises)
+def _left_open(
+    stated: Mapping[str, Promise | None], own: Mapping[str, Promise | None], evidence: Evidence
+) -> set[str]:
+    """Promises that release.json states, and that need what it does not: a hierarchy."""
+    schema = evidence.release.schema
+    return {
+        name
+        for name, promise in stated.items()
+        if promise is not None and name not in own and promise.faults(schema)
+    }
 
 
 def _judged(
@@ -183,14 +167,21 @@ def _judged(
     progress: Progress | None,
     also: Any,
     storage: StorageSettings,
+    left: Collection[str] = (),
 ) -> Findings:
-    """Verdicts and figures of what the files show."""
+    """Verdicts and figures of what the files show; some promises are left to another audit."""
     crew, streams = SerialCrew(progress or Silent()), Streams(_AUDIT_SEED)
     wanted = {name: promise for name, promise in asked.items() if promise is not None}
-    verdicts = auditing.verify(wanted, evidence, crew)
+    checked = {name: promise for name, promise in wanted.items() if name not in left}
+    verdicts = auditing.verify(checked, evidence, crew)
+    verdicts += [
+        unverified(wanted[name], "what the job's spec says of the columns (`--spec`)")
+        for name in wanted
+        if name in left
+    ]
     figures = auditing.measure(evidence, Thoroughness(), crew, streams, _BLOCKS)
     if also is not None:
-        other = evidence.beside(_alike(also, evidence, storage), None)
+        other = evidence.beside(alike(also, evidence, storage), None)
         figures += auditing.compose(evidence, other, crew, streams, _BLOCKS)
     return Findings(verdicts, figures)
 
@@ -227,56 +218,6 @@ def _refuse_texts(**named: Sequence[str]) -> None:
     for argument, names in named.items():
         if isinstance(names, str):
             raise SpecError(f"{argument}: expected a list of columns, got one name {names!r}")
-
-
-def _opened(table: Any, storage: StorageSettings) -> OpenedTable:
-    """A release by its path, or a table in memory, as an opened table."""
-    if isinstance(table, str | os.PathLike):
-        return open_release(place_of(os.fspath(table)), settings=storage)
-    table = read_frame(table)
-    if not table.num_rows:
-        raise InputError("the table holds no rows; expected at least one")
-    partition = MemoryPartition(table)
-    return OpenedTable("the table", table.schema, (partition,), table.num_rows, (), (), "")
-
-
-def _stated_types(release: Any, storage: StorageSettings) -> dict[str, AttributeType]:
-    """The types of the original's columns, where release.json states them."""
-    try:
-        stated = stated_by(release, storage)
-    except InputError:  # the spec says all that has to be known
-        stated = None
-    return {} if stated is None else {name: kind for name, (_, kind) in stated.columns.items()}
-
-
-def _declared(spec: JobSpec) -> set[str]:
-    """The columns whose type the spec says."""
-    columns = spec.table.columns.items()
-    return {name for name, column in columns if as_released(column).declared_type is not None}
-
-
-def _specified(spec: JobSpec, released: OpenedTable, known: Mapping[str, AttributeType]) -> Schema:
-    """Roles by the job's spec, for the columns that its release has; types that are known."""
-    there = set(released.arrow_schema.names)
-    role = spec.table.default_role
-    written: Mapping[str, Column] = spec.table.columns
-    if role is not None:
-        written = {name: Column(role=role) for name in released.arrow_schema.names} | {**written}
-    columns = {
-        name: as_released(column, known.get(name))
-        for name, column in written.items()
-        if name in there
-    }
-    lacking = [
-        name
-        for name, column in spec.table.columns.items()
-        if name not in there and column.role not in (Role.IDENTIFIER, Role.SUBJECT)
-    ]
-    if lacking:
-        raise InputError(f"{released.path}: no column {', '.join(map(repr, lacking))}")
-    confirmed = tuple(name for name in spec.table.confirm_unique if name in there)
-    update = {"columns": columns, "path": released.path, "confirm_unique": confirmed}
-    return schema_of(spec.table.model_copy(update=update), released, spec.storage)
 
 
 def _is_at(output: str, release: Any) -> bool:
@@ -326,7 +267,7 @@ def _with_mapping(evidence: Evidence, run: _Run) -> Evidence:
             raise SpecError(f"{run.private}: this run released a graph; audit takes tables")
         original, control, population = inputs.dataset, inputs.control, inputs.population
         evidence = beside_original(evidence, original)
-        _refuse_lacking(evidence.release.schema, original.schema, original.source)
+        refuse_lacking(evidence.release.schema, original.schema, original.source)
     else:
         original = evidence.original
         if isinstance(run.spec.input.control, ControlFraction):
@@ -350,47 +291,3 @@ def _with_mapping(evidence: Evidence, run: _Run) -> Evidence:
         sources=run.sources,
         replicates=run.spec.method.replicates,
     )
-
-
-def _alike(
-    table: Any,
-    evidence: Evidence,
-    storage: StorageSettings,
-    declared: Collection[str] | None = None,
-) -> Dataset:
-    """A table beside the release that is judged, its columns in the same roles.
-
-    Args:
-        table: by its path or in memory.
-        evidence: of the release.
-        storage: how files are reached.
-        declared: columns whose type was declared. That of others was only inferred; from text,
-            which may be generalized numbers, it is the table's own. None: all were.
-    """
-    opened = _opened(table, storage)
-    known = evidence.release.schema
-    attributes = Schema(
-        tuple(
-            replace(
-                known[field.name],
-                arrow_type=field.type,
-                type=infer_type(field.type)
-                if declared is not None
-                and field.name not in declared
-                and known[field.name].type is AttributeType.NOMINAL
-                and is_text(known[field.name].arrow_type)
-                else known[field.name].type,
-            )
-            for field in opened.arrow_schema
-            if field.name in known
-        )
-    )
-    _refuse_lacking(known, attributes, opened.path)
-    return Dataset(attributes, opened.partitions, opened.path)
-
-
-def _refuse_lacking(released: Schema, original: Schema, source: str) -> None:
-    """Refuses an original without one of the release's quasi-identifiers."""
-    lacking = [one.name for one in released.quasi_identifiers if one.name not in original]
-    if lacking:
-        raise InputError(f"{source}: no column {', '.join(map(repr, sorted(lacking)))}")

@@ -109,3 +109,29 @@ def test_blocks_and_samples_are_the_same_every_time():
     found = attack(first, second, targets=100)
     assert found["singled_out"].n == found["linked_averaged"].n == 100
     assert str(attack(first, second, targets=100, blocks=3)) == str(found)
+
+
+def ranged(cells, ill):
+    """A release whose one quasi-identifier shows ranges."""
+    table = pa.table({"x": cells, "ill": ill})
+    attributes = (
+        Attribute("x", Role.QUASI_IDENTIFIER, AttributeType.NUMERIC, pa.string()),
+        Attribute("ill", Role.SENSITIVE, AttributeType.NOMINAL, pa.string()),
+    )
+    return Dataset(Schema(attributes), (MemoryPartition(table),))
+
+
+def test_of_ranges_the_rows_that_contain_a_person_are_candidates_not_those_of_nearest_middle():
+    # 30 lies in [0, 30], though the middle of [31, 40] is nearer to it than that of [0, 30].
+    ill = ["a", "b", "c", "d", "e", "f"]
+    original = dataset(x=[0.0, 20.0, 30.0, 31.0, 40.0, 40.0], ill=ill)
+    one = ranged(["[0, 30]"] * 3 + ["[31, 40]"] * 3, ill)
+    other = ranged(["[0, 20]"] * 2 + ["[30, 40]"] * 4, ill)
+    first = Evidence(one, original, np.arange(6))
+    found = attack(first, first.beside(other, None))
+    assert (found["k_alone"].value, found["singled_out_alone"].value) == (3.0, 0.0)
+    # 30 is the only one in [0, 30] and in [30, 40]; c alone stands in both.
+    assert (found["k"].value, found["singled_out"].value) == (1.0, pytest.approx(1 / 6))
+    assert math.isnan(found["linked_averaged"].value)
+    mixed = attack(first, first.beside(dataset(x=[10.0] * 2 + [35.0] * 4, ill=ill), None))
+    assert mixed["k"].value == 1.0

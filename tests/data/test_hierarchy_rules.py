@@ -76,6 +76,14 @@ def test_a_cut_is_no_value_where_a_shorter_number_lies_between():
     assert found == {"28.73": ("< 30", "*"), "31.12": (">= 30", "*")}
 
 
+def test_values_of_no_record_are_placed_and_move_no_cut():
+    rule = Quantiles(build="quantiles", groups=(4, 2))
+    numbers = {str(number): 3 for number in (10, 20, 30, 45, 60, 75, 90, 99)}
+    alone, beside = levels(rule, numbers), levels(rule, numbers | {"15": 0, "-7": 0, "37.5": 0})
+    assert {value: beside[value] for value in numbers} == alone
+    assert beside["-7"] == alone["10"]
+
+
 def test_a_value_of_many_records_takes_several_groups():
     found = levels(Quantiles(build="quantiles", groups=(4, 2)), {"1": 90, "2": 5, "3": 5})
     assert found["1"] == ("< 2", "< 2", "*")

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from distanon import job as jobs
+from distanon.data.streams import Streams
 from distanon.errors import (
     InfeasibleError,
     InputError,
@@ -22,6 +23,7 @@ from distanon.errors import (
     ResumeError,
     SpecError,
 )
+from distanon.job.inputs import open_inputs
 from distanon.spec import parse
 from distanon.storage.store import Store
 
@@ -287,3 +289,22 @@ def test_runs_and_releases_on_s3_are_applied_as_local_ones(runs, new, tmp_path, 
         "run.json",
         "spec.yaml",
     ]
+
+
+def test_hierarchies_of_sensitive_columns_are_those_of_the_fit(tmp_path):
+    spec = spec_of(
+        tmp_path,
+        "mondrian",
+        "input.table.columns.ill={role: sensitive, hierarchy: {build: frequency, at_least: [50]}}",
+        "promises={t_closeness: {t: 1, distance: hierarchical}}",
+    )
+    run = jobs.run_job(spec, serial=True)
+    new = people(2, 80)
+    new["ill"] = np.where(np.arange(80) < 70, new["ill"], "new")
+    done = jobs.apply(run.private, new, on_breach="suppress")
+    told = next(one for one in done.verdicts if one.promise == "t_closeness")
+    # In the fit yes and no are frequent; of the new records alone, only one of them would be.
+    schema = open_inputs(spec, Streams(1)).dataset.schema
+    assert {row[0]: row[1] for row in schema["ill"].hierarchy.levels} == {"yes": "yes", "no": "no"}
+    assert told.kept
+    assert told.measured["distance"] == "hierarchical"

@@ -5,11 +5,18 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
+from distanon.data.schema import Attribute, AttributeType, Role, Schema
 from distanon.data.streams import Streams
+from distanon.data.table import MemoryPartition
 from distanon.errors import InputError
+from distanon.job.hierarchies import counts_of_fit, fitted_counts, hierarchies_of
 from distanon.job.inputs import open_inputs
 from distanon.spec import parse
+from distanon.spec.table_input import Column, TableInput
+from distanon.storage.fitted import read_fitted, write_fitted
+from distanon.storage.store import StorageSettings, Store
 
 ARX = "nurse;care;*\ndoctor;care;*\nclerk;office;*\n"
 ANJANA = '17,"[15, 20)","[10, 20)",*\n18,"[15, 20)","[10, 20)",*\n31,"[30, 35)","[30, 40)",*\n'
@@ -84,3 +91,36 @@ def test_a_rule_also_places_the_values_of_the_control_file_and_counts_them_for_n
 def test_a_rule_that_cannot_read_a_column_says_so_before_anything_starts(opened):
     with pytest.raises(InputError, match=r"people\.parquet, column 'job': 4 records are not numb"):
         opened({"job": "{build: quantiles, groups: [2]}"})
+
+
+RULES = (
+    "{build: frequency, at_least: [2]}",
+    "{build: quantiles, groups: [2]}",
+)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_fit_keeps_what_its_rules_built_from_and_new_values_count_for_nothing(rule, tmp_path):
+    column = Column(role="sensitive", hierarchy=yaml.safe_load(rule))
+    settings = TableInput(path="a.csv", columns={"a": column})
+    schema = Schema((Attribute("a", Role.SENSITIVE, AttributeType.NOMINAL, pa.string()),))
+    old = MemoryPartition(pa.table({"a": ["1", "1", "2", "5", "5", "9"]}))
+    new = MemoryPartition(pa.table({"a": ["9", "9", "9", "7", "5"]}))
+    fit = hierarchies_of(settings, ["a"], [old], "old", StorageSettings())["a"]
+    write_fitted(Store(str(tmp_path)), fitted_counts(settings, schema, [old]))
+    kept = counts_of_fit(settings, read_fitted(Store(str(tmp_path))), "the run")
+    again = hierarchies_of(settings, ["a"], [new], "new", StorageSettings(), fitted=kept)["a"]
+    assert {row for row in again.levels if row[0] != "7"} == set(fit.levels)
+    alone = hierarchies_of(settings, ["a"], [new], "new", StorageSettings())["a"]
+    assert not set(alone.levels) <= set(again.levels)
+
+
+def test_a_fit_of_an_older_version_is_not_guessed_at():
+    column = Column(role="sensitive", hierarchy={"build": "dates"})
+    with pytest.raises(InputError, match="run the job again"):
+        counts_of_fit(TableInput(path="a.csv", columns={"a": column}), {}, "the run")
+
+
+def test_a_value_of_the_control_file_that_a_rule_cannot_read_is_said_to_be_there(opened):
+    with pytest.raises(InputError, match="held out as control, column 'job': 1 records"):
+        opened({"job": "{build: frequency, at_least: [2]}"}, {"age": [1], "job": ["(rare)"]})

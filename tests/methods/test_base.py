@@ -145,3 +145,39 @@ def test_every_fault_of_a_call_is_named_with_what_was_expected():
         "DPTPE: domain: found 'clop'; expected 'clip', 'reflect' or 'free'; did you mean 'clip'?",
         "DPTPE: kk: no such setting; did you mean 'k'?",
     ]
+
+
+TABLE_METHODS = {
+    "dptpe": {"k": 3},
+    "mondrian": {"k": 3, "l": 1.5},
+    "mdav": {"k": 3, "l": 1.5},
+    "decision_tree_leaves": {"k": 3, "l": 1.5},
+    "reconstruction": {"k": 3, "generations": 1},
+    "nends": {},
+    "noise": {"rms": 0.1},
+    "rbt": {},
+}
+
+
+def test_every_method_for_tables_is_tried_here():
+    assert set(TABLE_METHODS) == {name for name, one in METHODS.items() if one.kind == "table"}
+
+
+@pytest.mark.parametrize("name", TABLE_METHODS)
+def test_a_table_without_quasi_identifiers_is_refused(name):
+    method = METHODS[name](**TABLE_METHODS[name])
+    with pytest.raises((SpecError, InputError), match="quasi-identifier"):
+        method.anonymize(FRAME[["age", "ill"]], quasi_identifiers=[], sensitive=["age", "ill"])
+
+
+@pytest.mark.filterwarnings("ignore:column 's' has no value")
+@pytest.mark.parametrize("name", TABLE_METHODS)
+def test_a_sensitive_column_of_no_type_has_no_value_and_is_kept(name):
+    settings = {key: value for key, value in TABLE_METHODS[name].items() if key != "l"}
+    table = pa.table({"a": range(20), "b": [one % 7 for one in range(20)], "s": pa.nulls(20)})
+    roles = {"quasi_identifiers": ["a", "b"], "sensitive": ["s"]}
+    release = METHODS[name](**settings).anonymize(table, **roles, seed=1)
+    assert release.data.column("s").null_count == 20
+    if "l" in TABLE_METHODS[name]:
+        with pytest.raises(InfeasibleError, match="0 different values"):
+            METHODS[name](k=3, l=2).anonymize(table, **roles, seed=1)
