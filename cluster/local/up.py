@@ -33,7 +33,7 @@ from s3_server import S3Server
 
 READY_S = 180.0
 STOP_S = 15.0
-# A node whose agents choose their ports themselves gives them 15 s to say which, and then aborts.
+# A node whose agents choose their ports themselves waits for them to say which, or aborts.
 _AGENTS = (
     "--dashboard-agent-listen-port",
     "--dashboard-agent-grpc-port",
@@ -111,6 +111,9 @@ def cluster(workers: int, cpus: int) -> Iterator[dict[str, str]]:
         "RAY_AUTH_TOKEN_PATH": str(token),
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+        "RAY_raylet_start_wait_time_s": "120",  # a busy machine may need more than Ray's 30 s
+        "RAY_agent_register_timeout_ms": "120000",
+        "RAY_gcs_server_request_timeout_seconds": "120",
     }
     nodes: list[Process] = []
     gcs, dashboard = free_port(), free_port()

@@ -37,7 +37,7 @@ def test_each_job_grows_from_no_node_to_three_and_shrinks_again_without_a_change
     made = {
         "dptpe": (job, ()),
         "reconstruction": (job, (RECONSTRUCTION,)),
-        "kmfc_gwo": (graph_job, ("method.iterations=3",)),
+        "kmfc_gwo": (graph_job, ("method.wolves=12", "method.iterations=2")),
     }
     expected, elastic, files = {}, {}, []
     for name, (make, settings) in made.items():
