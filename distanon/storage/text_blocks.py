@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -101,7 +102,9 @@ def unpacked(file: Store) -> Iterator[BinaryIO]:
         if not is_gzip:
             yield stream
             return
-        with gzip.GzipFile(fileobj=stream) as inner:
+        # By itself gzip reads a few thousand bytes at a time, on S3 each of them a request.
+        buffered = io.BufferedReader(stream, _BLOCK)  # type: ignore[type-var]
+        with gzip.GzipFile(fileobj=buffered) as inner:
             yield inner  # type: ignore[misc]
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from distanon.errors import ResumeError, SpecError
-from distanon.job.journal import HELD, RUN, Journal
+from distanon.job.journal import HELD, RUN, Journal, by_prefix_alone
 from distanon.storage.store import StorageSettings, Store
 from distanon.sweep.records import SWEEP, RunRecord, read_sweep
 
@@ -116,7 +116,9 @@ def collect(places: Sequence[str], storage: StorageSettings | None = None) -> Co
     expected: dict[str, RunRecord] = {}
     for place in places:
         top = Store(place, settings, private=True)
-        for name in sorted(entry.name for entry in top.list()):
+        with by_prefix_alone(place):
+            names = sorted(entry.name for entry in top.list())
+        for name in names:
             path = PurePosixPath(name)
             folder = top if str(path.parent) == "." else top.child(str(path.parent))
             if path.name == RUN:

@@ -238,6 +238,34 @@ def test_runs_on_s3_are_collected(held, buckets):
     assert Store(f"s3://{buckets[1]}/tables").exists("metrics.parquet")
 
 
+def test_who_may_read_and_not_write_is_refused_before_anything_is_written(
+    s3_environment, buckets, monkeypatch
+):
+    for name, value in s3_environment.environment(s3_environment.reader).items():
+        monkeypatch.setenv(name, value)
+    places = {"place": f"s3://{buckets[0]}/reader", "hidden": f"s3://{buckets[1]}/reader"}
+    spec = parse(SPEC.format(input=f"s3://{buckets[0]}/input/", **places))
+    with pytest.raises(AccessError, match="no permission to write it"):
+        jobs.run_job(spec, serial=True)
+    assert Store(places["place"]).list() == Store(places["hidden"]).list() == []
+
+
+@pytest.mark.parametrize("missing", ["input", "place", "hidden"])
+def test_a_bucket_that_is_not_there_is_refused_before_anything_is_written(
+    s3_environment, buckets, missing
+):
+    places = {
+        "input": f"s3://{buckets[0]}/input",
+        "place": f"s3://{buckets[0]}/no-{missing}",
+        "hidden": f"s3://{buckets[1]}/no-{missing}",
+    }
+    spec = parse(SPEC.format(**(places | {missing: "s3://no-such-bucket/x"})))
+    with pytest.raises(AccessError, match=r"s3://no-such-bucket/x.*there is no such bucket"):
+        jobs.run_job(spec, serial=True)
+    for name in {"place", "hidden"} - {missing}:
+        assert Store(places[name]).list() == []
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_a_bad_day_leaves_a_correct_release_or_a_clear_failure(bad_day, seed):
     bad_day(seed)

@@ -6,7 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from distanon import job
-from distanon.errors import InfeasibleError, ResumeError, SpecError
+from distanon.errors import AccessError, InfeasibleError, ResumeError, SpecError
 from distanon.spec import parse
 from distanon.storage.store import Store
 from distanon.sweep import collect
@@ -75,6 +75,13 @@ def test_a_submitted_run_that_was_refused_before_it_began_tells_its_reason(tmp_p
     assert row["status"] == "failed"
     assert "515" in row["reason"]
     assert job.standing(str(tmp_path / "private"))["status"] == "failed"
+
+
+@pytest.mark.s3
+def test_where_s3_is_is_asked_of_the_environment(s3_environment, monkeypatch):
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another")
+    with pytest.raises(AccessError, match="set AWS_ENDPOINT_URL_S3"):
+        collect(["s3://somewhere/private/"])
 
 
 def test_a_folder_without_runs_is_refused(tmp_path):
