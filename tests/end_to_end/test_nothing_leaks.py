@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from distanon import job as jobs
-from distanon.runtime.progress import Lines
+from distanon.runtime import metering
+from distanon.runtime.progress import Lines, shown
 from distanon.spec import parse
 
 SEED = 271828182845904523536028747135266249775
@@ -143,6 +145,37 @@ def test_planted_values_are_in_no_public_byte_log_or_metric(
     assert str(SEED).encode() in (private / "run.json").read_bytes()
     for path in private.rglob("*"):
         assert path.stat().st_mode & 0o077 == 0, f"{path} is open to others"
+
+
+class Told:
+    """A metric of the cluster that keeps what it was told."""
+
+    def __init__(self, told):
+        self.told = told
+
+    def tell(self, value, tags):
+        self.told.append((value, tags))
+
+    set = inc = tell
+
+
+def test_planted_values_are_in_no_metric_of_the_cluster_or_log_for_programs(
+    planted, tmp_path, capfd, monkeypatch
+):
+    monkeypatch.setenv("PSEUDONYM_KEY", SECRETS["key"])
+    monkeypatch.setenv("DISTANON_LOG", "json")
+    told = []
+    monkeypatch.setattr(metering, "_is_joined", lambda: True)
+    monkeypatch.setattr(metering, "_made", lambda name: Told(told) if name else None)
+    with shown(stream=sys.stderr) as display:
+        result = jobs.run_job(parse(spec_text(planted, tmp_path)), progress=display, serial=True)
+    assert {tags["phase"] for _, tags in told if "phase" in tags} >= {"release"}
+    assert {tags["method"] for _, tags in told} == {"dptpe"}
+    metrics = str(told).encode()
+    log = capfd.readouterr().err.encode()
+    assert {json.loads(line)["level"] for line in log.splitlines()} == {"info"}
+    assert_clean({"metrics": metrics, "log": log}, SECRETS)
+    assert result.run_id.encode() not in metrics, "the run's id digests the seed"
 
 
 def test_pseudonyms_stand_for_names_and_nothing_else(planted, tmp_path, monkeypatch):
