@@ -30,10 +30,26 @@ from distanon.kernels.distributions import (
     recursive_diverse,
 )
 from distanon.kernels.partition import Limit
+from distanon.promises.alpha_k import AlphaK
 from distanon.promises.base import Promise
+from distanon.promises.beta_likeness import BetaLikeness
+from distanon.promises.delta_disclosure import DeltaDisclosure
 from distanon.promises.k_anonymity import KAnonymity
 from distanon.promises.l_diversity import LDiversity
+from distanon.promises.sensitive import SensitivePromise
 from distanon.promises.t_closeness import Distance, TCloseness
+
+OF_GROUPS = frozenset(
+    {
+        "k_anonymity",
+        "l_diversity",
+        "t_closeness",
+        "beta_likeness",
+        "delta_disclosure",
+        "alpha_k",
+    }
+)
+"""Promises that a method keeps by its groups, whatever it publishes of them."""
 
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
@@ -90,6 +106,40 @@ class Close:
         return ratios.at_most(exact(self.t))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Likely:
+    """Whether no value is much more, or less, likely in a group than in the whole.
+
+    Attributes:
+        asked: settings of this attribute.
+        whole: int64, shape (V,): counts of the whole release.
+    """
+
+    asked: BetaLikeness | DeltaDisclosure
+    whole: Integers
+
+    def __call__(self, counts: Counts) -> Booleans:
+        """Of each group, shape (c,)."""
+        return ~self.asked.fails(counts, self.whole)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shared:
+    """Whether no protected value fills a group.
+
+    Attributes:
+        asked: settings of this attribute.
+        protected: bool, shape (V,).
+    """
+
+    asked: AlphaK
+    protected: Booleans
+
+    def __call__(self, counts: Counts) -> Booleans:
+        """Of each group, shape (c,)."""
+        return ~self.asked.fails(counts, self.protected)
+
+
 def default_promises(
     k: int,
     l: float | None,  # noqa: E741
@@ -112,16 +162,19 @@ def limits_of(
 
     Args:
         dataset: n records; sensitive columns are read.
-        promises: l_diversity and t_closeness count, with their settings by column.
+        promises: those of `OF_GROUPS` count, with their settings by column.
         kept: bool, shape (n,): the records that are released, which t is measured against;
             None: all.
     """
     limits: list[Limit] = []
     diverse, close = promises.get("l_diversity"), promises.get("t_closeness")
-    if diverse is None and close is None:
+    asked = [one for one in promises.values() if isinstance(one, SensitivePromise)]
+    if not asked:
         return ()
     for attribute in dataset.schema.sensitive:
         codes, values, is_marker = _ordered_codes(dataset, attribute)
+        released = codes if kept is None else codes[kept]
+        whole = np.bincount(released, minlength=len(is_marker)).astype(np.int64)
         if isinstance(diverse, LDiversity):
             test = Diverse(is_marker, diverse.settings_for(attribute.name))
             limits.append(Limit(codes, len(is_marker), test))
@@ -132,10 +185,14 @@ def limits_of(
             if distance == "hierarchical" and attribute.hierarchy is not None:
                 texts = values.cast(pa.string()).to_pylist()
                 ancestors = attribute.hierarchy.ancestors(texts, is_marker)
-            released = codes if kept is None else codes[kept]
-            whole = np.bincount(released, minlength=len(is_marker)).astype(np.int64)
             near = Close(is_marker, ancestors, whole, distance, own.t)
             limits.append(Limit(codes, len(is_marker), near))
+        for one in (each.settings_for(attribute.name) for each in asked):
+            if isinstance(one, BetaLikeness | DeltaDisclosure):
+                limits.append(Limit(codes, len(is_marker), Likely(one, whole)))
+            elif isinstance(one, AlphaK):
+                shares = Shared(one, one.protected(values, is_marker))
+                limits.append(Limit(codes, len(is_marker), shares))
     return tuple(limits)
 
 
@@ -175,6 +232,11 @@ def refuse_disagreement(
                 f"promises.{promise}.{parameter}: found {asked:g}, but method.{parameter} is "
                 f"{given:g}; they must agree"
             )
+    shared, k = promises.get("alpha_k"), own.get("k")
+    if isinstance(shared, AlphaK) and k is not None and shared.k > k:
+        faults.append(
+            f"promises.alpha_k.k: found {shared.k}, but method.k is {k:g}; raise method.k"
+        )
     diverse = promises.get("l_diversity")
     if isinstance(diverse, LDiversity) and diverse.others == "known":
         faults.append(f"promises.l_diversity.others: {name} can't be asked for known; use unknown")
@@ -206,15 +268,26 @@ def refuse_infeasible(
         raise InfeasibleError(
             f"method.k {k}: expected at least k {what} in {dataset.source}, got {there}; {works}"
         )
-    asked = promises.get("l_diversity")
-    if not isinstance(asked, LDiversity):
-        return
-    for attribute in dataset.schema.sensitive:
-        codes, _, is_marker = _ordered_codes(dataset, attribute)
+    asked, shared = promises.get("l_diversity"), promises.get("alpha_k")
+    for attribute in dataset.schema.sensitive if asked or shared else ():
+        codes, values, is_marker = _ordered_codes(dataset, attribute)
         whole = Counts.of(np.zeros(len(codes), np.int64), codes, 1, len(is_marker))
+        if isinstance(shared, AlphaK):
+            most = shared.settings_for(attribute.name)
+            if most.fails(whole, most.protected(values, is_marker))[0]:
+                raise _too_common(attribute.name, most.alpha)
+        if not isinstance(asked, LDiversity):
+            continue
         own = Diverse(is_marker, asked.settings_for(attribute.name))
         if not own(whole)[0]:
             raise _too_diverse(attribute.name, own.asked, whole.without(is_marker))
+
+
+def _too_common(column: str, alpha: float) -> InfeasibleError:
+    return InfeasibleError(
+        f"promises.alpha_k: alpha is {alpha:g}, but a value of column {column!r} has a larger "
+        "share of all records, and of some group then; raise alpha, or name the values to protect"
+    )
 
 
 def _too_diverse(column: str, asked: LDiversity, known: Counts) -> InfeasibleError:

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pydantic import Field
 
 from distanon.data.evidence import Evidence
-from distanon.kernels.counts import at_most, exact
+from distanon.kernels.counts import Counts, at_most, exact
 from distanon.promises.base import Verdict
 from distanon.promises.k_anonymity import KAnonymity
 from distanon.promises.sensitive import Counted, Judgement, Override, SensitivePromise, rounded
@@ -69,18 +70,33 @@ class AlphaK(SensitivePromise):
 
     def judge(self, counted: Counted) -> Judgement:
         """Judges the shares of one attribute."""
-        protected = ~counted.is_marker
-        if self.values is not None:
-            texts = counted.values.cast(pa.string()).to_pylist()
-            protected &= np.array([text in self.values for text in texts], np.bool_)
+        protected = self.protected(counted.values, counted.is_marker)
         counts = counted.counts.without(~protected)
         sizes = counted.classes.sizes[counts.classes]
-        is_failing = np.zeros(len(counts), np.bool_)
-        breaks = ~at_most(counts.counts, sizes, exact(self.alpha))
-        is_failing[counts.classes[breaks]] = True
+        is_failing = self.fails(counted.counts, protected)
         if len(counted.classes) == 0:
             highest = None
         else:
             highest = rounded(float((counts.counts / sizes).max(initial=0.0)))
         lack = f"give a value a share above {self.alpha:g}"
         return Judgement(is_failing, lack, {"alpha": highest})
+
+    def protected(self, values: pa.Array, is_marker: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which values may not fill a class, shape (V,).
+
+        Args:
+            values: all values of one attribute.
+            is_marker: bool, shape (V,): missing or suppressed.
+        """
+        if self.values is None:
+            return ~is_marker
+        texts = values.cast(pa.string()).to_pylist()
+        return ~is_marker & np.array([text in self.values for text in texts], np.bool_)
+
+    def fails(self, counts: Counts, protected: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Whether a protected value fills each class, shape (c,); the size is not looked at."""
+        own = counts.without(~protected)
+        breaks = ~at_most(own.counts, counts.totals[own.classes], exact(self.alpha))
+        is_failing = np.zeros(len(counts), np.bool_)
+        is_failing[own.classes[breaks]] = True
+        return is_failing

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
-from distanon.kernels.counts import exact
+from distanon.kernels.counts import Counts, exact
 from distanon.kernels.distributions import likeness_gains
 from distanon.promises.sensitive import Counted, Judgement, Override, SensitivePromise, rounded
 
@@ -42,15 +43,26 @@ class BetaLikeness(SensitivePromise):
     def judge(self, counted: Counted) -> Judgement:
         """Judges one attribute."""
         counts, reference = counted.counts, counted.counts.value_totals
+        floats = likeness_gains(counts, reference).floats()
+        is_failing = self.fails(counts, reference)
+        highest = rounded(float(floats.max())) if len(floats) else None
+        lack = f"make a value more likely than {self.kind} {self.beta:g}-likeness allows"
+        return Judgement(is_failing, lack, {"beta": highest})
+
+    def fails(self, counts: Counts, reference: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each class makes a value too likely, shape (c,).
+
+        Args:
+            counts: of the values of one attribute.
+            reference: int64, shape (V,): how many records of the whole release have each.
+        """
         gains = likeness_gains(counts, reference)
-        floats = gains.floats()
         breaks = ~gains.at_most(exact(self.beta))
         if self.kind == "enhanced":
+            floats = gains.floats()
             shares = reference[counts.values] / reference.sum()
             # A logarithm of a share is no decimal: the slack of entropies.
             breaks |= (floats > 0.0) & (floats > -np.log(shares) + 1e-12)
         is_failing = np.zeros(len(counts), np.bool_)
         is_failing[counts.classes[breaks]] = True
-        highest = rounded(float(floats.max())) if len(floats) else None
-        lack = f"make a value more likely than {self.kind} {self.beta:g}-likeness allows"
-        return Judgement(is_failing, lack, {"beta": highest})
+        return is_failing

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
+from distanon.kernels.counts import Counts
 from distanon.kernels.distributions import disclosures
 from distanon.promises.sensitive import Counted, Judgement, Override, SensitivePromise, rounded
 
@@ -41,3 +44,7 @@ class DeltaDisclosure(SensitivePromise):
         highest = rounded(float(found.max())) if len(found) else None
         lack = f"show a value less or more often than δ = {self.delta:g} allows"
         return Judgement(~(found < self.delta), lack, {"delta": highest})
+
+    def fails(self, counts: Counts, reference: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each class discloses too much, shape (c,); as `BetaLikeness.fails`."""
+        return np.asarray(~(disclosures(counts, reference) < self.delta), dtype=np.bool_)

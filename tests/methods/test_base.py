@@ -181,3 +181,23 @@ def test_a_sensitive_column_of_no_type_has_no_value_and_is_kept(name):
     if "l" in TABLE_METHODS[name]:
         with pytest.raises(InfeasibleError, match="0 different values"):
             METHODS[name](k=3, l=2).anonymize(table, **roles, seed=1)
+
+
+@pytest.mark.parametrize("name", ["mondrian", "mdav", "decision_tree_leaves", "reconstruction"])
+@pytest.mark.parametrize(
+    "promise",
+    [
+        {"beta_likeness": {"beta": 0.8}},
+        {"delta_disclosure": {"delta": 0.9}},
+        {"alpha_k": {"alpha": 0.85, "k": 3, "columns": {"job": {"alpha": 0.75}}}},
+    ],
+    ids=lambda one: next(iter(one)),
+)
+def test_groups_keep_what_is_asked_of_their_sensitive_values(name, promise):
+    settings = {"generations": 1} if name == "reconstruction" else {"suppression": 0.1}
+    frame = FRAME[["age", "income", "job", "ill"]]
+    roles = {"quasi_identifiers": ["age", "income"], "sensitive": ["job", "ill"]}
+    method = METHODS[name](k=3, **settings)
+    release = method.anonymize(frame, **roles, promises=promise, seed=2)  # the gate has checked it
+    assert len(release.data) >= 54
+    assert len(release.data.groupby(["age", "income"], observed=True)) > 1

@@ -27,6 +27,7 @@ from distanon.methods.fitted import fitted_by_cuts
 from distanon.methods.groups import publish_cells, range_cells, value_cells
 from distanon.methods.joining import group_averages, keep_promises
 from distanon.methods.limits import (
+    OF_GROUPS,
     default_promises,
     limits_of,
     people_of,
@@ -58,9 +59,7 @@ class DecisionTreeLeaves(Method):
         "groups follow the sensitive values, so that many have one value alone: whom an intruder "
         "places in one is known; ask for l or t"
     )
-    keeps: ClassVar[frozenset[str]] = frozenset(
-        {"k_anonymity", "l_diversity", "t_closeness", "linkage", "unchanged"}
-    )
+    keeps: ClassVar[frozenset[str]] = OF_GROUPS | {"linkage", "unchanged"}
 
     name: Literal["decision_tree_leaves"] = "decision_tree_leaves"
     k: int = Field(10, ge=2, description="records, or people, of each leaf")

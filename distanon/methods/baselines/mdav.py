@@ -22,6 +22,7 @@ from distanon.methods.fitted import fitted_by_nearest
 from distanon.methods.groups import publish_cells, range_cells, value_cells
 from distanon.methods.joining import group_averages, keep_promises, mixed_of
 from distanon.methods.limits import (
+    OF_GROUPS,
     default_promises,
     limits_of,
     refuse_disagreement,
@@ -52,9 +53,7 @@ class MDAV(Method):
         "averages are no true values: of columns that depend on each other they may not fit "
         "together; who knows k - 1 of a group can work out the last one from a mean"
     )
-    keeps: ClassVar[frozenset[str]] = frozenset(
-        {"k_anonymity", "l_diversity", "t_closeness", "linkage", "unchanged"}
-    )
+    keeps: ClassVar[frozenset[str]] = OF_GROUPS | {"linkage", "unchanged"}
 
     name: Literal["mdav"] = "mdav"
     k: int = Field(10, ge=2, description="records, or people, of each group")

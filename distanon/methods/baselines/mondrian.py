@@ -38,6 +38,7 @@ from distanon.methods.fitted import fitted_by_cuts
 from distanon.methods.groups import publish_cells, range_cells, value_cells
 from distanon.methods.joining import group_averages
 from distanon.methods.limits import (
+    OF_GROUPS,
     default_promises,
     limits_of,
     people_of,
@@ -86,9 +87,7 @@ class Mondrian(Method):
         "in a group everybody's sensitive values are seen, and l and t are all that bounds them; "
         "two releases of the same people can be crossed"
     )
-    keeps: ClassVar[frozenset[str]] = frozenset(
-        {"k_anonymity", "l_diversity", "t_closeness", "linkage", "unchanged"}
-    )
+    keeps: ClassVar[frozenset[str]] = OF_GROUPS | {"linkage", "unchanged"}
 
     name: Literal["mondrian"] = "mondrian"
     k: int = Field(10, ge=2, description="records of each group, people where they are known")

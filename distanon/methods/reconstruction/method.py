@@ -11,7 +11,12 @@ from distanon.data.release import Release
 from distanon.data.table import Dataset
 from distanon.errors import SpecError
 from distanon.methods.base import Context, Method
-from distanon.methods.limits import default_promises, refuse_disagreement, refuse_infeasible
+from distanon.methods.limits import (
+    OF_GROUPS,
+    default_promises,
+    refuse_disagreement,
+    refuse_infeasible,
+)
 from distanon.methods.reconstruction.settings import (
     CutRule,
     Figure,
@@ -44,9 +49,7 @@ class Reconstruction(Method):
         "unless l or t is promised; paper: each tuple is copied k times from one person, which is "
         "no k-anonymity"
     )
-    keeps: ClassVar[frozenset[str]] = frozenset(
-        {"k_anonymity", "l_diversity", "t_closeness", "copies", "linkage"}
-    )
+    keeps: ClassVar[frozenset[str]] = OF_GROUPS | {"copies", "linkage"}
 
     name: Literal["reconstruction"] = "reconstruction"
     k: int = Field(
@@ -167,7 +170,7 @@ class Reconstruction(Method):
         faults += [
             f"promises.{name}: mode paper copies single people's records, which keeps copies "
             "alone; use mode: strict"
-            for name in ("k_anonymity", "l_diversity", "t_closeness")
+            for name in sorted(OF_GROUPS)
             if name in promises
         ]
         faults += [
