@@ -36,6 +36,8 @@ class Context:
         progress: where to say how far it is.
         blocks: into how many ranges work on records is cut; never changes a bit of the release.
         checkpoint_every: iterations of a search between two checkpoints in the scratch.
+        pieces: into how many pieces a table is cut that no process should hold, 1: none; None:
+            as its size asks for. Never changes a bit of the release.
     """
 
     crew: Crew
@@ -44,6 +46,7 @@ class Context:
     progress: Progress = field(default_factory=Silent)
     blocks: int = 8
     checkpoint_every: int = 10
+    pieces: int | None = None
 
 
 class Method(BaseModel):

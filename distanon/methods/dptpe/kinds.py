@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distanon.data.streams import Streams
-from distanon.kernels.neighbors import Points
 
 Rule = Literal["dispersed", "reversed", "random", "krad"]
 
@@ -34,7 +33,7 @@ def gets_mean(
     rule: Rule,
     dispersed: NDArray[np.bool_],
     radius: NDArray[np.float64],
-    points: Points,
+    point_of: NDArray[np.int64],
     streams: Streams,
 ) -> NDArray[np.bool_]:
     """Which records get the mean of their neighbors; the others get a small random move.
@@ -46,22 +45,19 @@ def gets_mean(
             the densest places: smallest distance to the k-th neighbor, lowest number first).
         dispersed: bool, shape (u,), by point.
         radius: float64, shape (u,), distance to the k-th nearest record, by point.
-        points: the distinct points of the n records.
+        point_of: int64, shape (n,): the point of each record.
         streams: randomness of the rule `random`.
 
     Returns:
         bool, shape (n,), by record.
     """
-    by_record = dispersed[points.point_of]
+    by_record = dispersed[point_of]
     if rule == "dispersed":
         return by_record
     if rule == "reversed":
         return ~by_record
     n = len(by_record)
-    if rule == "random":
-        keys = streams.uniforms("dptpe rule", 0, n, 1)[:, 0]
-    else:
-        keys = radius[points.point_of]
+    keys = streams.uniforms("dptpe rule", 0, n, 1)[:, 0] if rule == "random" else radius[point_of]
     chosen = np.zeros(n, dtype=np.bool_)
     chosen[np.argsort(keys, kind="stable")[: int(by_record.sum())]] = True
     return chosen

@@ -29,10 +29,12 @@ from distanon.methods.base import Context, Method
 from distanon.methods.dptpe.kinds import Rule, gets_mean, is_dispersed
 from distanon.methods.dptpe.passes import Traits, choose_sigma, survey
 from distanon.methods.dptpe.perturbation import Draw
-from distanon.methods.dptpe.publication import Counts, Plan, publish
+from distanon.methods.dptpe.publication import Counts, Outcome, Plan, publish
+from distanon.methods.dptpe.refusals import at_most, refuse_equal, refuse_unchanged
 from distanon.methods.dptpe.substitutes import find_substitutes
 from distanon.promises.base import Promise
 from distanon.runtime.crew import Shared
+from distanon.sharded.pieces import pieces_for
 
 Floats = NDArray[np.float64]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -128,7 +130,7 @@ class DPTPE(Method):
                 f"{dataset.source}, got {records}; {advice}"
             )
         domain, attributes = scan(dataset), dataset.schema.quasi_identifiers
-        _refuse_equal(promises, all_equal=all(domain[one.name].is_constant for one in attributes))
+        refuse_equal(promises, all_equal=all(domain[one.name].is_constant for one in attributes))
 
     def release(
         self, dataset: Dataset, promises: Mapping[str, Promise], context: Context
@@ -139,14 +141,60 @@ class DPTPE(Method):
             InfeasibleError: some records can't be changed, and `unchanged` is promised; or none
                 can be moved as far as `min_displacement` asks.
         """
-        space, values = self._encoded(dataset, scan(dataset), context)
-        points = distinct(space.embed(values))
-        _refuse_equal(promises, all_equal=len(points) == 1)
-        if self.on_unchanged == "keep" and _at_most(promises) is not None:
+        domain = scan(dataset)
+        pieces = self._pieces(dataset, domain, context)
+        if pieces > 1:
+            from distanon.methods.dptpe.piecewise import in_pieces
+
+            made = in_pieces(self, dataset, promises, context, pieces)
+        else:
+            made = self._in_memory(dataset, domain, promises, context)
+        keeps = self.on_unchanged == "keep"
+        refuse_unchanged(made.counts, promises, len(dataset), can_keep=keeps)
+        self._note(made, context)
+        return Release(
+            made.pieces,
+            self.released_schema(dataset.schema),
+            {
+                "records": len(dataset),
+                "dispersed": made.dispersed,
+                "compact": len(dataset) - made.dispersed,
+                "given_neighbors_mean": made.given_mean,
+                **made.counts.as_mapping(),
+            },
+            {
+                "sigma": made.sigma,
+                "spreads": dict(zip(made.space.names, made.space.spreads, strict=True)),
+            },
+        )
+
+    def note_kept(self, promises: Mapping[str, Promise], context: Context) -> None:
+        """Warns of a promise that may fail."""
+        if self.on_unchanged == "keep" and at_most(promises) is not None:
             context.progress.note(
                 "on_unchanged: keep leaves records that rounding put back as they are, so the "
                 "promise `unchanged` may fail when the release is verified"
             )
+
+    def _pieces(self, dataset: Dataset, domain: Domain, context: Context) -> int:
+        """Into how many pieces the table is cut; 1: none."""
+        if context.pieces is not None:
+            return context.pieces
+        space = AttributeSpace.of(dataset.schema.quasi_identifiers, domain)
+        return pieces_for(len(dataset), space.slices[-1].stop)
+
+    def _in_memory(
+        self,
+        dataset: Dataset,
+        domain: Domain,
+        promises: Mapping[str, Promise],
+        context: Context,
+    ) -> Outcome:
+        """The release of a table that one process can hold."""
+        space, values = self._encoded(dataset, domain, context)
+        points = distinct(space.embed(values))
+        refuse_equal(promises, all_equal=len(points) == 1)
+        self.note_kept(promises, context)
         finish = finishing(
             space.attributes, space.domains, values, self.k, self.domain, self.decimals
         )
@@ -157,20 +205,14 @@ class DPTPE(Method):
         traits, swaps = survey(context, index, points, own, space, settings)
         plan = self._plan(dataset.schema, context, index, points, own, space, finish, traits, swaps)
         pieces, counts = _published(plan, dataset, context)
-        _refuse_unchanged(counts, promises, len(dataset), can_keep=self.on_unchanged == "keep")
-        self._note(plan, traits, context)
-        dispersed = int(is_dispersed(traits.dispersion, self.t)[points.point_of].sum())
-        return Release(
+        return Outcome(
             pieces,
-            plan.schema,
-            {
-                "records": len(dataset),
-                "dispersed": dispersed,
-                "compact": len(dataset) - dispersed,
-                "given_neighbors_mean": int(plan.gets_mean.sum()),
-                **counts.as_mapping(),
-            },
-            {"sigma": sigma, "spreads": dict(zip(space.names, space.spreads, strict=True))},
+            counts,
+            space,
+            sigma,
+            int(is_dispersed(traits.dispersion, self.t)[points.point_of].sum()),
+            int(plan.gets_mean.sum()),
+            int((plan.gets_mean & traits.dominated[plan.point_of]).sum()),
         )
 
     def _encoded(
@@ -208,7 +250,7 @@ class DPTPE(Method):
                 context, index, points, own, traits.means, finish, space, self.min_displacement
             )
         return Plan(
-            self._released(schema),
+            self.released_schema(schema),
             self.decimals == "full" or self.domain == "free",
             space,
             finish,
@@ -216,14 +258,14 @@ class DPTPE(Method):
             self.rsn,
             self.min_displacement,
             points.point_of,
-            gets_mean(self.rule, dispersed, traits.radius, points, context.streams),
+            gets_mean(self.rule, dispersed, traits.radius, points.point_of, context.streams),
             traits.means,
             traits.reach,
             swaps,
             substitutes,
         )
 
-    def _released(self, schema: Schema) -> Schema:
+    def released_schema(self, schema: Schema) -> Schema:
         """The schema of the release."""
         return Schema(
             tuple(
@@ -234,16 +276,15 @@ class DPTPE(Method):
             )
         )
 
-    def _note(self, plan: Plan, traits: Traits, context: Context) -> None:
+    def _note(self, made: Outcome, context: Context) -> None:
         """Warnings that the user must see."""
-        dominated = int((plan.gets_mean & traits.dominated[plan.point_of]).sum())
-        if dominated:
+        if made.dominated:
             context.progress.note(
-                f"one record makes over half of a neighbors' mean in {dominated} of "
-                f"{int(plan.gets_mean.sum())} records that got one: who knows the others reads "
+                f"one record makes over half of a neighbors' mean in {made.dominated} of "
+                f"{made.given_mean} records that got one: who knows the others reads "
                 "it off; consider `top_code`, or a larger k"
             )
-        if self.rsn_nominal == 0 and plan.space.nominal.any():
+        if self.rsn_nominal == 0 and made.space.nominal.any():
             context.progress.note(
                 "rsn_nominal: 0 keeps the nominal values of compact records as they are"
             )
@@ -261,36 +302,3 @@ def _published(
     shared = context.crew.put(plan)
     results = list(context.crew.map(publish, items, shared=shared, phase="release"))
     return tuple(piece for piece, _ in results), Counts.total([counts for _, counts in results])
-
-
-def _at_most(promises: Mapping[str, Promise]) -> float | None:
-    """The share of records that may stay unchanged; None where nothing is promised."""
-    from distanon.promises.unchanged import Unchanged
-
-    promise = promises.get("unchanged")
-    return float(promise.at_most) if isinstance(promise, Unchanged) else None
-
-
-def _refuse_equal(promises: Mapping[str, Promise], *, all_equal: bool) -> None:
-    """Refuses a table of equal records when some of them must change."""
-    at_most = _at_most(promises)
-    if all_equal and at_most is not None and at_most < 1:
-        raise InfeasibleError(
-            "promises.unchanged: all records have the same quasi-identifiers, so there is "
-            "nothing that one could be changed into; remove the promise with "
-            "`promises: {unchanged: null}`, or give more columns the role quasi_identifier"
-        )
-
-
-def _refuse_unchanged(
-    counts: Counts, promises: Mapping[str, Promise], records: int, *, can_keep: bool
-) -> None:
-    """Refuses records that nothing inside the domain could change."""
-    at_most = _at_most(promises)
-    if can_keep or at_most is None or counts.unchanged <= at_most * records:
-        return
-    raise InfeasibleError(
-        f"promises.unchanged: {counts.unchanged} of {records} records can't be changed, since no "
-        "other value is left inside the domain; widen `domain_bounds`, set `method.domain: free`, "
-        "or remove the promise with `promises: {unchanged: null}`"
-    )

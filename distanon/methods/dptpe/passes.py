@@ -71,12 +71,14 @@ class Field:
 
 def choose_sigma(points: Points, streams: Streams) -> float:
     """The width of influence with the least potential entropy over a seeded sample of records."""
-    n = len(points.point_of)
-    records = np.arange(n)
-    if n > _SAMPLE:
-        chosen = streams.generator("dptpe sigma").choice(n, _SAMPLE, replace=False)
-        records = np.sort(chosen)
-    return best_sigma(points.rows[points.point_of[records]])
+    return best_sigma(points.rows[points.point_of[sigma_sample(len(points.point_of), streams)]])
+
+
+def sigma_sample(n: int, streams: Streams) -> NDArray[np.int64]:
+    """The records that say how wide influence is, ascending."""
+    if n <= _SAMPLE:
+        return np.arange(n)
+    return np.sort(streams.generator("dptpe sigma").choice(n, _SAMPLE, replace=False))
 
 
 def survey(
@@ -134,15 +136,25 @@ def _entropies(_: None, item: tuple[Neighborhoods, float]) -> Floats:
 def _traits(field: Field, item: tuple[int, int, Neighborhoods]) -> tuple[Traits, Floats]:
     """The traits of the points start … stop - 1, and their records' nominal draws."""
     start, stop, lists = item
-    own = field.entropies[start:stop]
-    traits = Traits(
+    traits = traits_of(lists, field.entropies[start:stop], field)
+    return traits, swaps_of(field, start, stop, lists)
+
+
+def traits_of(lists: Neighborhoods, own: Floats, field: Field) -> Traits:
+    """The traits of some points.
+
+    Args:
+        lists: their m neighborhoods.
+        own: float64 (m,), their entropies.
+        field: entropies and values of the points in the lists.
+    """
+    return Traits(
         dispersions(lists.starts, lists.points, lists.weights, own, field.entropies),
         lists.radius,
         0.5 * (lists.next_distance - lists.radius),
         neighborhood_means(lists, field.values, field.space),
         _dominated(lists, field.values, field.space),
     )
-    return traits, _swaps(field, start, stop, lists)
 
 
 def neighborhood_means(lists: Neighborhoods, values: Floats, space: AttributeSpace) -> Floats:
@@ -175,7 +187,7 @@ def _dominated(lists: Neighborhoods, values: Floats, space: AttributeSpace) -> B
     return dominated
 
 
-def _swaps(field: Field, start: int, stop: int, lists: Neighborhoods) -> Floats:
+def swaps_of(field: Field, start: int, stop: int, lists: Neighborhoods) -> Floats:
     """The nominal draws of the records of some points, in the order of `points.records`."""
     nominal = np.flatnonzero(field.space.nominal)
     borders = field.points.starts[start : stop + 1]

@@ -40,6 +40,7 @@ class Plan:
         reach: float64 (u,), R.
         swaps: float64 (n, nominal attributes), the category to take; NaN: none.
         substitutes: what too little changed records get; None: they are kept.
+        first: number of the first of the n records: a plan may be a partition's alone.
     """
 
     schema: Schema
@@ -55,6 +56,7 @@ class Plan:
     reach: Floats
     swaps: Floats
     substitutes: Substitutes | None
+    first: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,29 @@ class Counts:
         return Counts(*(sum(getattr(part, f.name) for part in parts) for f in fields(Counts)))
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A release, and what the user is told of it.
+
+    Attributes:
+        pieces: what was written, one for each partition.
+        counts: of all records.
+        space: of the quasi-identifiers.
+        sigma: width of influence.
+        dispersed: records whose entropy stands out.
+        given_mean: records that got their neighbors' mean.
+        dominated: those of them in whose mean one record makes over half.
+    """
+
+    pieces: tuple[Partition, ...]
+    counts: Counts
+    space: AttributeSpace
+    sigma: float
+    dispersed: int
+    given_mean: int
+    dominated: int
+
+
 def publish(plan: Plan, item: tuple[Partition, Scratch]) -> tuple[Partition, Counts]:
     """Writes the release of one partition, unless an earlier attempt did.
 
@@ -98,17 +123,26 @@ def publish(plan: Plan, item: tuple[Partition, Scratch]) -> tuple[Partition, Cou
         The written piece, in record order with `SOURCE` as its last column, and its counts.
     """
     partition, scratch = item
+    done = published(partition, scratch)
+    if done is not None:
+        return done
     where = f"{partition.start}-{partition.stop}"
-    counted, written = scratch.find(f"dptpe-counts-{where}"), scratch.find(f"dptpe-{where}")
-    if counted is not None and written is not None:
-        (row,) = counted.read().to_pylist()
-        return written, Counts(**row)
     table = partition.read([attribute.name for attribute in plan.schema.published])
     original = plan.space.encode(table)
     perturbed = perturb(plan, partition.start, original)
     released, counts = settle(plan, partition.start, original, perturbed)
     scratch.write(f"dptpe-counts-{where}", counts.as_table())
     return scratch.write(f"dptpe-{where}", _assembled(plan, table, released, partition)), counts
+
+
+def published(partition: Partition, scratch: Scratch) -> tuple[Partition, Counts] | None:
+    """The release of a partition, if an earlier attempt wrote it."""
+    where = f"{partition.start}-{partition.stop}"
+    counted, written = scratch.find(f"dptpe-counts-{where}"), scratch.find(f"dptpe-{where}")
+    if counted is None or written is None:
+        return None
+    (row,) = counted.read().to_pylist()
+    return written, Counts(**row)
 
 
 def perturb(plan: Plan, start: int, original: Floats) -> Floats:
@@ -124,7 +158,8 @@ def perturb(plan: Plan, start: int, original: Floats) -> Floats:
 
     Source: Algorithms 1 and 2.
     """
-    space, rows = plan.space, slice(start, start + len(original))
+    at = start - plan.first
+    space, rows = plan.space, slice(at, at + len(original))
     point = plan.point_of[rows]
     perturbed = original.copy()
     moving = np.flatnonzero(~space.nominal & ~space.constant)
@@ -160,7 +195,8 @@ def settle(plan: Plan, start: int, original: Floats, perturbed: Floats) -> tuple
     source = np.zeros(len(original), dtype=np.int8)
     if plan.substitutes is not None:
         near = ~is_far_enough(original, released, plan.space, plan.min_displacement)
-        point = plan.point_of[start : start + len(original)]
+        at = start - plan.first
+        point = plan.point_of[at : at + len(original)]
         source = np.where(near, plan.substitutes.source[point], Source.NONE)
         given = source != Source.NONE
         released[given] = plan.substitutes.values[point[given]]

@@ -6,6 +6,7 @@ nearest record that differs. Both depend on the point alone, so equal records sh
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -21,6 +22,7 @@ from distanon.runtime.crew import Shared
 from distanon.sharded.neighbors import nearest
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 
 _FIRST = 8  # candidates asked for at first; doubled until one differs
@@ -112,23 +114,76 @@ def find_substitutes(
     Raises:
         InfeasibleError: nothing lies as far as `min_displacement` from some record.
     """
+    finished, source = first_choice(values, means, finishing, space, min_displacement)
+    pending = np.flatnonzero(source == Source.NONE)
+
+    def ask(asked: Integers, k: int) -> tuple[Integers, Floats]:
+        who = pending[asked]
+        lists = nearest(context.crew, index, points.rows[who], k, "truncate", context.blocks)
+        own, every = values[who], values
+        return first_far_enough(lists, own, every, finishing, space, min_displacement)
+
+    shape = (len(points.point_of), values.shape[1])
+    found, candidates = seek(points.counts[pending], shape, ask, min_displacement)
+    finished[pending[found]] = candidates[found]
+    source[pending[found]] = Source.NEAREST_DIFFERING
+    return Substitutes(finished, source)
+
+
+def first_choice(
+    values: Floats, means: Floats, finishing: Finishing, space: AttributeSpace, least: float
+) -> tuple[Floats, NDArray[np.int8]]:
+    """The neighbors' means as substitutes, where they will do.
+
+    Args:
+        values: float64 (u, q), in codes.
+        means: float64 (u, q), of the neighbors.
+        finishing: what a value becomes before it is released.
+        space: of the attributes.
+        least: what a substitute must be away from the record.
+
+    Returns:
+        The finished means, float64 (u, q), and int8 (u,) of `Source`: NONE where they are the
+        record itself, or too near.
+    """
     finished, _ = finishing.finish(values, means)
-    source = np.full(len(points), Source.NEIGHBORS_MEAN, dtype=np.int8)
-    pending = np.flatnonzero(~is_far_enough(values, finished, space, min_displacement))
-    source[pending] = Source.NONE
-    n = len(points.point_of)
+    far = is_far_enough(values, finished, space, least)
+    return finished, np.where(far, Source.NEIGHBORS_MEAN, Source.NONE).astype(np.int8)
+
+
+def seek(
+    counts: Integers,
+    shape: tuple[int, int],
+    ask: Callable[[Integers, int], tuple[Integers, Floats]],
+    min_displacement: float,
+) -> tuple[Booleans, Floats]:
+    """Asks for ever more neighbors of some points until one of them will do.
+
+    Args:
+        counts: int64 (p,), copies of each point.
+        shape: how many records n the table has, and attributes q.
+        ask: for some of the points (places, ascending) and k: which of those that ask have a
+            neighbor among their k nearest that will do, and its finished values.
+        min_displacement: what a substitute must be away from the record, at least 0.
+
+    Returns:
+        Which points have one, bool (p,), and its values, float64 (p, q).
+
+    Raises:
+        InfeasibleError: as `find_substitutes`.
+    """
+    n, width = shape
+    found, candidates = np.zeros(len(counts), np.bool_), np.empty((len(counts), width))
+    pending = np.arange(len(counts))
     # Copies come first and never differ: a point asks for its copies and as many more.
-    needs = points.counts + _FIRST
+    needs = counts + _FIRST
     while pending.size:
         least = int(needs[pending].min())
         asked = pending[needs[pending] <= 2 * least][: max(1, _ENTRIES // least)]
         k = min(n, int(needs[asked].max()))
-        lists = nearest(context.crew, index, points.rows[asked], k, "truncate", context.blocks)
-        place, candidate = _first_far_enough(
-            lists, asked, values, finishing, space, min_displacement
-        )
-        finished[asked[place]] = candidate
-        source[asked[place]] = Source.NEAREST_DIFFERING
+        place, candidate = ask(asked, k)
+        candidates[asked[place]] = candidate
+        found[asked[place]] = True
         needs[asked] = 2 * k
         if k == n and min_displacement and len(place) < len(asked):
             raise InfeasibleError(
@@ -138,24 +193,32 @@ def find_substitutes(
             )
         done = asked if k == n else asked[place]
         pending = np.setdiff1d(pending, done, assume_unique=True)
-    return Substitutes(finished, source)
+    return found, candidates
 
 
-def _first_far_enough(
+def first_far_enough(
     lists: Neighborhoods,
-    asked: NDArray[np.int64],
+    own: Floats,
     values: Floats,
     finishing: Finishing,
     space: AttributeSpace,
     min_displacement: float,
-) -> tuple[NDArray[np.int64], Floats]:
+) -> tuple[Integers, Floats]:
     """The nearest candidate of each query that may be released and lies far enough.
+
+    Args:
+        lists: neighborhoods of m queries.
+        own: float64 (m, q), the queries' values in codes.
+        values: float64 (u, q), of the points.
+        finishing: what a value becomes before it is released.
+        space: of the attributes.
+        min_displacement: what a substitute must be away from the record.
 
     Returns:
         Which queries have one, int64 (s,), and its finished values, float64 (s, q).
     """
     row = np.repeat(np.arange(len(lists)), np.diff(lists.starts))
-    own = values[asked[row]]
+    own = own[row]
     candidates, _ = finishing.finish(own, values[lists.points])
     good = np.flatnonzero(is_far_enough(own, candidates, space, min_displacement))
     place, first = np.unique(row[good], return_index=True)

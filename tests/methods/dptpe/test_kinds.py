@@ -11,7 +11,7 @@ DISPERSED = np.array([True, False, True, False])
 
 
 def chosen(rule, seed=1):
-    return gets_mean(rule, DISPERSED, RADIUS, POINTS, Streams(seed)).tolist()
+    return gets_mean(rule, DISPERSED, RADIUS, POINTS.point_of, Streams(seed)).tolist()
 
 
 def test_rounding_does_not_make_a_record_on_the_edge_dispersed():

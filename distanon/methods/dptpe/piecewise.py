@@ -1,0 +1,405 @@
+"""DPTPE on a table that no process holds: the same two passes, piece by piece, the same bytes.
+
+Records travel twice: into the pieces where their neighbors are, and what is known of them back to
+the partitions that they were read from. The driver holds a few numbers to a record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from distanon.data.domain import scan
+from distanon.data.finishing import Finishing, finishing
+from distanon.data.ports import Partition, Scratch
+from distanon.data.space import AttributeSpace
+from distanon.data.streams import Streams
+from distanon.data.table import Dataset
+from distanon.kernels.pieces import Found, Piece
+from distanon.kernels.potential import best_sigma, entropies
+from distanon.methods.base import Context
+from distanon.methods.dptpe.extremes import deviations, extremes
+from distanon.methods.dptpe.kinds import gets_mean, is_dispersed
+from distanon.methods.dptpe.passes import Field, Traits, sigma_sample, swaps_of, traits_of
+from distanon.methods.dptpe.publication import Counts, Outcome, Plan, publish, published
+from distanon.methods.dptpe.refusals import refuse_equal
+from distanon.methods.dptpe.substitutes import (
+    Source,
+    Substitutes,
+    first_choice,
+    first_far_enough,
+    seek,
+)
+from distanon.promises.base import Promise
+from distanon.runtime.crew import Kept
+from distanon.sharded.piece_neighbors import neighborhoods_in_pieces
+from distanon.sharded.pieces import Pieces, cut_into_pieces, values_of
+
+if TYPE_CHECKING:
+    from distanon.methods.dptpe.method import DPTPE
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
+
+
+class Known(NamedTuple):
+    """What is known of the points of a piece.
+
+    Attributes:
+        traits: of its u points.
+        swaps: float64 (m, nominal attributes): the category that each of its records takes,
+            in the order of `points.records`; NaN: none.
+    """
+
+    traits: Traits
+    swaps: Floats
+
+
+class Told(NamedTuple):
+    """A few numbers of each of the m records of a piece.
+
+    Attributes:
+        numbers: int64 (m,): of the records.
+        dispersed: bool (m,).
+        radius: float64 (m,).
+        dominated: bool (m,).
+    """
+
+    numbers: Integers
+    dispersed: Booleans
+    radius: Floats
+    dominated: Booleans
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How substitutes are chosen, and where what is known goes.
+
+    Attributes:
+        finish: what a value becomes before it is released.
+        space: of the attributes.
+        least: what a substitute must be away from the record.
+        is_asked: whether there are substitutes at all.
+        spans: first and last record number (exclusive) of each partition.
+        scratch: where what is known is put for each partition.
+        name: of the tables.
+    """
+
+    finish: Finishing
+    space: AttributeSpace
+    least: float
+    is_asked: bool
+    spans: tuple[tuple[int, int], ...]
+    scratch: Scratch
+    name: str
+
+
+class Seeking(NamedTuple):
+    """The points of a piece whose neighbors' mean will not do.
+
+    Attributes:
+        points: int64 (s,): points of the piece.
+        leads: int64 (s,): the lowest record number of each.
+        counts: int64 (s,): records of each.
+    """
+
+    points: Integers
+    leads: Integers
+    counts: Integers
+
+
+def in_pieces(
+    method: DPTPE,
+    dataset: Dataset,
+    promises: Mapping[str, Promise],
+    context: Context,
+    count: int,
+) -> Outcome:
+    """The release of a table in at most `count` pieces.
+
+    Raises:
+        InfeasibleError: as `DPTPE.release`.
+    """
+    crew, streams = context.crew, context.streams
+    space = _space(method, dataset, context)
+    pieces = cut_into_pieces(crew, context.scratch, dataset, space, streams, count)
+    refuse_equal(promises, all_equal=sum(pieces.points) == 1)
+    method.note_kept(promises, context)
+    ends = extremes(crew, dataset, space, method.k)
+    finish = finishing(
+        space.attributes, space.domains, ends, method.k, method.domain, method.decimals
+    )
+    sigma = method.sigma
+    if sigma == "auto":
+        sample = sigma_sample(len(dataset), streams)
+        sigma = best_sigma(space.embed(values_of(crew, dataset, space, sample)))
+    known = _surveyed(method, context, pieces, space, sigma)
+    chosen, told = _chosen(method, context, pieces, known, len(dataset))
+    spans = tuple((part.start, part.stop) for part in dataset.partitions)
+    choice = Choice(
+        finish,
+        space,
+        method.min_displacement,
+        method.on_unchanged != "keep",
+        spans,
+        context.scratch,
+        f"dptpe-known-{count}",
+    )
+    sent = _sent(context, pieces, known, choice, len(dataset))
+    plan = Plan(
+        method.released_schema(dataset.schema),
+        method.decimals == "full" or method.domain == "free",
+        space,
+        finish,
+        streams,
+        method.rsn,
+        method.min_displacement,
+        np.zeros(0, np.int64),
+        np.zeros(0, np.bool_),
+        np.empty((0, len(space.names))),
+        np.zeros(0),
+        np.empty((0, int(space.nominal.sum()))),
+        None,
+    )
+    items = [
+        (part, context.scratch, chosen[part.start : part.stop], choice.is_asked, *tables)
+        for part, tables in zip(dataset.partitions, sent, strict=True)
+    ]
+    made = list(crew.map(_publish, items, shared=crew.put(plan), phase="release"))
+    return Outcome(
+        tuple(piece for piece, _ in made),
+        Counts.total([counts for _, counts in made]),
+        space,
+        sigma,
+        int(told.dispersed.sum()),
+        int(chosen.sum()),
+        int((chosen & told.dominated).sum()),
+    )
+
+
+def _space(method: DPTPE, dataset: Dataset, context: Context) -> AttributeSpace:
+    """The space of the quasi-identifiers."""
+    attributes, domain = dataset.schema.quasi_identifiers, scan(dataset)
+    space = AttributeSpace.of(attributes, domain)
+    if method.scale == "range":
+        return space
+    spreads = deviations(context.crew, dataset, space) if method.scale == "zscore" else None
+    return AttributeSpace.of(attributes, domain, method.scale, spreads)
+
+
+def _surveyed(
+    method: DPTPE, context: Context, pieces: Pieces, space: AttributeSpace, sigma: float
+) -> list[Kept]:
+    """Both passes; what is known of each piece's points, kept."""
+    crew = context.crew
+    found = neighborhoods_in_pieces(crew, pieces, method.k, method.ties)
+    both = list(zip(pieces.kept, found, strict=True))
+    # By lowest record number; no other record's number is looked at.
+    every = np.full(pieces.records, np.nan)
+    items = [(piece, lists, sigma) for piece, lists in both]
+    for leads, some in crew.map(_entropies, items, phase="entropies"):
+        every[leads] = some
+    shared = crew.put((every, space, context.streams, method.rsn_nominal))
+    return list(crew.map(_known, both, shared=shared, keep=True, phase="dispersion"))
+
+
+def _chosen(
+    method: DPTPE, context: Context, pieces: Pieces, known: list[Kept], records: int
+) -> tuple[Booleans, Told]:
+    """Which records get their neighbors' mean, bool (n,); the numbers of all records."""
+    items = [(piece, one, method.t) for piece, one in zip(pieces.kept, known, strict=True)]
+    numbers = np.arange(records)
+    whole = Told(
+        numbers, np.zeros(records, np.bool_), np.zeros(records), np.zeros(records, np.bool_)
+    )
+    for part in context.crew.map(_told, items, phase="dispersion"):
+        for every, some in zip(whole[1:], part[1:], strict=True):
+            every[part.numbers] = some
+    chosen = gets_mean(method.rule, whole.dispersed, whole.radius, numbers, context.streams)
+    return chosen, whole
+
+
+def _sent(
+    context: Context, pieces: Pieces, known: list[Kept], choice: Choice, records: int
+) -> list[tuple[Partition, ...]]:
+    """For each partition the tables that hold what is known of its records."""
+    crew, shared = context.crew, context.crew.put(choice)
+    both = list(zip(pieces.kept, known, strict=True))
+    nothing = np.zeros(0, np.int64)
+    seeking = [Seeking(nothing, nothing, nothing) for _ in both]
+    given = [np.empty((0, len(choice.space.names))) for _ in both]
+    found = [np.zeros(0, np.bool_) for _ in both]
+    if choice.is_asked:
+        seeking = list(crew.map(_seeking, both, shared=shared, phase="substitutes"))
+        found, given = _substitutes(context, pieces, seeking, choice, records)
+    items = [
+        (piece, one, at, who.points[has], values[has])
+        for at, ((piece, one), who, has, values) in enumerate(
+            zip(both, seeking, found, given, strict=True)
+        )
+    ]
+    sent = list(crew.map(_send, items, shared=shared, phase="return"))
+    return [tuple(t for t in tables if t is not None) for tables in zip(*sent, strict=True)]
+
+
+def _substitutes(
+    context: Context, pieces: Pieces, seeking: Sequence[Seeking], choice: Choice, records: int
+) -> tuple[list[Booleans], list[Floats]]:
+    """Of the points of each piece that seek one: whether they have one, and its values."""
+    leads = np.concatenate([one.leads for one in seeking])
+    order = np.argsort(leads)
+    piece_of = np.repeat(np.arange(len(seeking)), [len(one.leads) for one in seeking])[order]
+    points = np.concatenate([one.points for one in seeking])[order]
+    counts = np.concatenate([one.counts for one in seeking])[order]
+    shared = context.crew.put(choice)
+
+    def ask(asked: Integers, k: int) -> tuple[Integers, Floats]:
+        where = [np.flatnonzero(piece_of[asked] == at) for at in range(len(pieces))]
+        queries = [points[asked[places]] for places in where]
+        lists = neighborhoods_in_pieces(
+            context.crew, pieces, k, "truncate", queries=queries, left_out=False
+        )
+        items = [(pieces.kept[at], lists[at]) for at in range(len(pieces)) if len(queries[at])]
+        places, values = [], []
+        answers = context.crew.map(_far_enough, items, shared=shared, phase="substitutes")
+        asking = [at for at in range(len(pieces)) if len(queries[at])]
+        for at, (who, some) in zip(asking, answers, strict=True):
+            by_point = np.argsort(queries[at])
+            at_point = by_point[np.searchsorted(queries[at], who, sorter=by_point)]
+            places.append(where[at][at_point])
+            values.append(some)
+        place = np.concatenate(places)
+        ascending = np.argsort(place)
+        return place[ascending], np.concatenate(values)[ascending]
+
+    shape = (records, len(choice.space.names))
+    found, candidates = seek(counts, shape, ask, choice.least)
+    place_of = np.argsort(order)  # where each of the pieces' own points stands
+    borders = np.cumsum([len(one.leads) for one in seeking])[:-1]
+    places = np.split(place_of, borders)
+    return [found[p] for p in places], [candidates[p] for p in places]
+
+
+def _entropies(_: None, item: tuple[Piece, Found, float]) -> tuple[Integers, Floats]:
+    piece, found, sigma = item
+    lists = found.lists
+    return piece.leads, entropies(lists.starts, lists.distances, lists.weights, sigma)
+
+
+def _known(
+    shared: tuple[Floats, AttributeSpace, Streams, float], item: tuple[Piece, Found]
+) -> Known:
+    every, space, streams, swap = shared
+    piece, found = item
+    points = replace(piece.points, records=piece.numbers[piece.points.records])
+    field = Field(points, found.values, every[found.leads], space, streams, swap)
+    traits = traits_of(found.lists, every[piece.leads], field)
+    return Known(traits, swaps_of(field, 0, len(piece), found.lists))
+
+
+def _told(_: None, item: tuple[Piece, Known, float]) -> Told:
+    piece, known, t = item
+    point_of, traits = piece.points.point_of, known.traits
+    dispersed = is_dispersed(traits.dispersion, t)
+    return Told(
+        piece.numbers, dispersed[point_of], traits.radius[point_of], traits.dominated[point_of]
+    )
+
+
+def _seeking(choice: Choice, item: tuple[Piece, Known]) -> Seeking:
+    piece, known = item
+    means = known.traits.means
+    _, source = first_choice(piece.values, means, choice.finish, choice.space, choice.least)
+    pending = np.flatnonzero(source == Source.NONE)
+    return Seeking(pending, piece.leads[pending], piece.points.counts[pending])
+
+
+def _far_enough(choice: Choice, item: tuple[Piece, Found]) -> tuple[Integers, Floats]:
+    """Which points have a neighbor that will do, and its finished values."""
+    piece, found = item
+    own = piece.values[found.queries]
+    place, values = first_far_enough(
+        found.lists, own, found.values, choice.finish, choice.space, choice.least
+    )
+    return found.queries[place], values
+
+
+def _send(
+    choice: Choice, item: tuple[Piece, Known, int, Integers, Floats]
+) -> tuple[Partition | None, ...]:
+    """Writes what is known of a piece's records for each partition."""
+    piece, known, at, given, values = item
+    traits, points = known.traits, piece.points
+    substitutes, source = first_choice(
+        piece.values, traits.means, choice.finish, choice.space, choice.least
+    )
+    substitutes[given], source[given] = values, Source.NEAREST_DIFFERING
+    swaps = np.empty_like(known.swaps)
+    swaps[points.records] = known.swaps
+    written: list[Partition | None] = []
+    for start, stop in choice.spans:
+        low, high = np.searchsorted(piece.numbers, (start, stop))
+        if low == high:
+            written.append(None)
+            continue
+        point = points.point_of[low:high]
+        columns: dict[str, NDArray[Any]] = {
+            "number": piece.numbers[low:high],
+            "reach": traits.reach[point],
+        }
+        columns |= _columns("mean", traits.means[point])
+        columns |= _columns("swap", swaps[low:high])
+        if choice.is_asked:
+            columns["source"] = source[point]
+            columns |= _columns("substitute", substitutes[point])
+        name = f"{choice.name}-{at}-{start}-{stop}"
+        written.append(choice.scratch.write(name, pa.table(columns)))
+    return tuple(written)
+
+
+def _columns(name: str, values: Floats) -> dict[str, Floats]:
+    return {f"{name}-{place}": column.copy() for place, column in enumerate(values.T)}
+
+
+def _publish(
+    plan: Plan, item: tuple[Partition, Scratch, Booleans, bool, *tuple[Partition, ...]]
+) -> tuple[Partition, Counts]:
+    """The release of a partition, from what the pieces know of its records."""
+    partition, scratch, chosen, is_asked, *parts = item
+    done = published(partition, scratch)
+    if done is not None:
+        return done
+    table = pa.concat_tables([part.read() for part in parts])
+    order = np.argsort(table.column("number").to_numpy())
+
+    def matrix(name: str, width: int) -> Floats:
+        columns: Iterator[Floats] = (
+            table.column(f"{name}-{place}").to_numpy()[order] for place in range(width)
+        )
+        result = np.empty((len(order), width), order="F")
+        for place, column in enumerate(columns):
+            result[:, place] = column
+        return result
+
+    attributes = len(plan.space.names)
+    own = replace(
+        plan,
+        point_of=np.arange(len(order)),
+        gets_mean=chosen,
+        means=matrix("mean", attributes),
+        reach=table.column("reach").to_numpy()[order],
+        swaps=matrix("swap", int(plan.space.nominal.sum())),
+        substitutes=Substitutes(
+            matrix("substitute", attributes), table.column("source").to_numpy()[order]
+        )
+        if is_asked
+        else None,
+        first=partition.start,
+    )
+    return publish(own, (partition, scratch))
