@@ -18,6 +18,7 @@ from distanon.errors import ClusterError
 from distanon.runtime.calls import Call, Result
 from distanon.runtime.crew import Losses
 from distanon.runtime.faults import NODE_LOST, RESUMABLE, kind_of, task_error
+from distanon.runtime.head import HeadWatch, head_address
 from distanon.runtime.roster import IDLE_S, Member, Roster, Sent
 from distanon.runtime.settings import RuntimeSettings
 from distanon.runtime.worker import Outcome
@@ -27,6 +28,7 @@ _SHORT_S = 0.25  # shorter calls wait in pairs at a worker: sending one takes mi
 _WINDOW = 4  # calls in the pool for each worker, finished ones that wait for their turn included
 _LOOK_AHEAD = 8  # queued calls among which one is chosen whose inputs are near
 _WATCH_S = 5.0
+_VALUE_S = 5.0
 _MOST_LOSSES = 20  # of one result: more means that it can't be stored, not that nodes go
 
 
@@ -54,6 +56,7 @@ class Pool:
         self._closed = threading.Event()
         self.roster.recruit(1)  # while the caller reads its data
         self._watch = self._watched() if self.roster.is_elastic else None
+        self._head = None if own else HeadWatch(head_address())
 
     @property
     def window(self) -> int:
@@ -67,11 +70,14 @@ class Pool:
         return len(self._queue) + len(self._blocked) + running + self.held_back
 
     def close(self) -> None:
-        """Ends all workers."""
+        """Ends all workers; where the head is lost, nobody can."""
         self._closed.set()
         if self._watch is not None:
             self._watch.join()
-        self.roster.close()
+        if self._head is not None:
+            self._head.close()
+        if self._head is None or not self._head.is_lost:
+            self.roster.close()
 
     def _watched(self) -> threading.Thread:
         """Gives idle workers back while the caller is busy with something else."""
@@ -111,7 +117,9 @@ class Pool:
         while True:
             result = self.complete(call)
             try:
-                return ray.get(result.reference)
+                return ray.get(result.reference, timeout=_VALUE_S)
+            except ray.exceptions.GetTimeoutError:
+                self._check_head()
             except ray.exceptions.RayTaskError as error:
                 raise task_error(error) from None
             except ray.exceptions.RayError as error:
@@ -133,8 +141,10 @@ class Pool:
         """Sends what can be sent and takes in what finishes within the time.
 
         Raises:
-            ClusterError: there was no worker for too long, or workers die as they start.
+            ClusterError: there was no worker for too long, workers die as they start, or the
+                head is lost.
         """
+        self._check_head()
         with self._members:
             self.roster.recruit(self.backlog)
             self._send()
@@ -143,6 +153,10 @@ class Pool:
             self.roster.give_back(self.backlog)
             self.roster.check_alone(self.backlog)
             self._tell()
+
+    def _check_head(self) -> None:
+        if self._head is not None:
+            self._head.check()
 
     def _tell(self) -> None:
         """Those who watch the cluster learn what has changed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import fcntl
 import logging
@@ -12,12 +13,14 @@ import shutil
 import signal
 import socket
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from distanon.errors import ClusterError
+from distanon.runtime.head import answers, head_address
 from distanon.runtime.pinning import worker_environment
 from distanon.runtime.seclusion import environment, secluded
 from distanon.runtime.settings import RuntimeSettings
@@ -30,6 +33,7 @@ _LEAST_STORE = 80 << 20  # Ray refuses less than 75 MiB
 _USEFUL_STORE = 512 << 20
 _MOST_STORE = 16 << 30
 _ANSWER_S = 10.0
+_LEAVE_S = 10.0
 _STARTING_S = 60.0
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -76,12 +80,26 @@ def session(settings: RuntimeSettings) -> Iterator[bool]:
             yield root is not None
         finally:
             with signals.held():
-                ray.shutdown()
+                _leave(joined=root is None)
 
 
 def _join(address: str) -> None:
     _require_answer(address)
     _initialize(f"can't join Ray at {address}", {"address": address})
+
+
+def _leave(*, joined: bool) -> None:
+    """Disconnects; from a cluster whose head is lost Ray may try until it ends the process."""
+    import ray
+
+    if not (joined and ray.is_initialized()) or answers(head_address()):
+        ray.shutdown()
+        return
+    leaving = threading.Thread(target=ray.shutdown, daemon=True)
+    leaving.start()
+    leaving.join(_LEAVE_S)
+    if leaving.is_alive():
+        atexit.unregister(ray.shutdown)
 
 
 def _start(settings: RuntimeSettings, root: Path) -> None:
