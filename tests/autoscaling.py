@@ -19,7 +19,6 @@ import time
 from pathlib import Path
 
 from distanon.runtime.pinning import pin
-from distanon.runtime.seclusion import PATIENCE
 
 pin()
 
@@ -181,7 +180,7 @@ def main() -> int:
     """The drills, and what came of them."""
     isolated()
     os.environ["PATH"] = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"} | PATIENCE
+    os.environ |= {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
     import ray
 
     standing = cluster()

@@ -34,7 +34,7 @@ def ray_cluster() -> Iterator[Any]:
     }
     with secluded():
         cluster = Cluster()
-        for left in (2, 1, 0):  # Ray gives a node 30 s to join, which a busy machine may exceed
+        for left in (2, 1, 0):  # a node aborts where its agents take more than 15 s to come up
             try:
                 cluster.add_node(
                     num_cpus=4,

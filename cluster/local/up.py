@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import json
 import os
 import secrets
@@ -22,7 +23,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,7 +33,6 @@ from s3_server import S3Server
 
 READY_S = 180.0
 STOP_S = 15.0
-# A node whose agents choose their ports themselves waits for them to say which, or aborts.
 _AGENTS = (
     "--dashboard-agent-listen-port",
     "--dashboard-agent-grpc-port",
@@ -42,7 +41,7 @@ _AGENTS = (
 )
 # Nodes on one machine would draw their workers' ports from the same range: the system gives them.
 _WORKERS = ("--min-worker-port=0", "--max-worker-port=0")
-_STARTS_AGAIN = 4  # Ray gives a node 30 s to join, however busy the machine is
+_STARTS_AGAIN = 4  # a node gives its agents 15 s to come up, however busy the machine is
 
 
 def free_port() -> int:
@@ -79,17 +78,6 @@ def end(process: Process) -> None:
             process.wait(STOP_S)
 
 
-def answers(url: str) -> bool:
-    """Whether a server is there; one that asks for a token is."""
-    try:
-        urllib.request.urlopen(url, timeout=2).close()
-    except urllib.error.HTTPError:
-        return True
-    except OSError:
-        return False
-    return True
-
-
 @contextlib.contextmanager
 def cluster(workers: int, cpus: int) -> Iterator[dict[str, str]]:
     """Head, workers and S3 for the time of the block.
@@ -111,9 +99,6 @@ def cluster(workers: int, cpus: int) -> Iterator[dict[str, str]]:
         "RAY_AUTH_TOKEN_PATH": str(token),
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
-        "RAY_raylet_start_wait_time_s": "120",  # a busy machine may need more than Ray's 30 s
-        "RAY_agent_register_timeout_ms": "120000",
-        "RAY_gcs_server_request_timeout_seconds": "120",
     }
     nodes: list[Process] = []
     gcs, dashboard = free_port(), free_port()
@@ -124,16 +109,11 @@ def cluster(workers: int, cpus: int) -> Iterator[dict[str, str]]:
             environment |= server.environment(server.writer)
             head = [f"--port={gcs}", f"--dashboard-port={dashboard}", "--num-cpus=0", "--head"]
             head += ["--dashboard-host=127.0.0.1", f"--temp-dir={folder / 'ray'}"]
-            nodes.append(ray_start(folder, environment, *head))
-            environment["DISTANON_ADDRESS"] = f"http://127.0.0.1:{dashboard}"
-            wait_for(environment["DISTANON_ADDRESS"], nodes[0], folder)
-            wait_for_nodes(environment["DISTANON_ADDRESS"], token, nodes, folder)
             join = [f"--address=127.0.0.1:{gcs}", f"--num-cpus={cpus}"]
-
-            def start() -> Process:
-                return ray_start(folder, environment, *join)
-
-            for _ in range(workers):  # two at once would take the same name for their sockets
+            environment["DISTANON_ADDRESS"] = f"http://127.0.0.1:{dashboard}"
+            # One after another: two at once would take the same name for their sockets.
+            for arguments in (head, *[join] * workers):
+                start = functools.partial(ray_start, folder, environment, *arguments)
                 nodes.append(start())
                 wait_for_nodes(environment["DISTANON_ADDRESS"], token, nodes, folder, start)
             yield environment
@@ -146,41 +126,23 @@ def cluster(workers: int, cpus: int) -> Iterator[dict[str, str]]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def wait_for(url: str, process: Process, folder: Path) -> None:
-    """Until the head answers; its log where it never does."""
-    deadline = time.monotonic() + READY_S
-    while not answers(url):
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise SystemExit(f"the head does not start:\n{logs_of(folder)}")
-        time.sleep(0.3)
-
-
 def wait_for_nodes(
-    url: str,
-    token: Path,
-    nodes: list[Process],
-    folder: Path,
-    start: Callable[[], Process] | None = None,
+    url: str, token: Path, nodes: list[Process], folder: Path, start: Callable[[], Process]
 ) -> None:
-    """Until all nodes are alive; one that came too late to join is started again."""
+    """Until all nodes are alive; the last one is started again when it took too long to join."""
     asked = urllib.request.Request(
         f"{url}/api/v0/nodes", headers={"Authorization": f"Bearer {token.read_text()}"}
     )
-    deadline = time.monotonic() + READY_S
-    left = _STARTS_AGAIN if start is not None else 0
+    deadline, left = time.monotonic() + READY_S, _STARTS_AGAIN
     while True:
         with contextlib.suppress(OSError), urllib.request.urlopen(asked, timeout=10) as answer:
             found = json.load(answer)["data"]["result"]["result"]
             if sum(node["state"] == "ALIVE" for node in found) >= len(nodes):
                 return
-        for place, node in enumerate(nodes):
-            if node.poll() is None:
-                continue
-            if start is None or not left:
-                raise SystemExit(f"a node does not start:\n{logs_of(folder)}")
-            end(node)
-            nodes[place], left = start(), left - 1
-        if time.monotonic() > deadline:
+        if nodes[-1].poll() is not None and left:
+            end(nodes[-1])
+            nodes[-1], left = start(), left - 1
+        if time.monotonic() > deadline or any(node.poll() is not None for node in nodes):
             raise SystemExit(f"a node does not start:\n{logs_of(folder)}")
         time.sleep(0.5)
 

@@ -15,8 +15,6 @@ from collections.abc import Iterator
 _LOOPBACK = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"  # "0": 127.0.0.1 only, on Linux too
 _MODE = "RAY_AUTH_MODE"
 _TOKEN = "RAY_AUTH_TOKEN"  # noqa: S105  the variable's name
-PATIENCE = {"RAY_raylet_start_wait_time_s": "120", "RAY_agent_register_timeout_ms": "120000"}
-"""Ray aborts a node whose parts have not come up in 30 s, which a busy machine may need."""
 
 
 @contextlib.contextmanager
@@ -27,8 +25,7 @@ def secluded() -> Iterator[None]:
     """
     from ray._private import ray_constants
 
-    variables = {name: os.environ.get(name, text) for name, text in PATIENCE.items()}
-    variables[_LOOPBACK] = "0"
+    variables = {_LOOPBACK: "0"}
     if _MODE not in os.environ:
         variables |= {_MODE: "token", _TOKEN: secrets.token_hex(32)}
     with environment(variables, replace=True):
