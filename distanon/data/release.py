@@ -107,8 +107,13 @@ def sort_for_release(table: pa.Table) -> tuple[pa.Table, NDArray[np.int64]]:
     order = pc.sort_indices(ordered, sort_keys=[(n, "ascending") for n in ordered.column_names])
     del keys, ordered  # of large tables they are large
     names = [table.column_names[place] for place in places]
-    published = pa.table(columns, names=names).take(order) if columns else table.select([])
-    return published, source.take(order).to_numpy().astype(np.int64, copy=False)
+    sources = source.take(order).to_numpy().astype(np.int64, copy=False)
+    if not columns:
+        return table.select([]), sources
+    # Column by column, and what is sorted lets go of what it was.
+    del table, source
+    columns.reverse()
+    return pa.table([columns.pop().take(order) for _ in names], names=names), sources
 
 
 def _keys(columns: Sequence[pa.ChunkedArray | pa.Array]) -> list[pa.ChunkedArray | pa.Array]:

@@ -80,8 +80,7 @@ def stage(release: Release, folder: Store, kind: OutputFormat) -> Manifest:
         SpecError: CSV can't hold the table.
         StorageError: the storage failed.
     """
-    pieces = [piece.read() for piece in release.pieces]
-    table, sources = sort_for_release(pa.concat_tables(pieces, promote_options="default"))
+    table, sources = sort_for_release(_joined(release))
     table = reduced(table.select([attribute.name for attribute in release.schema.published]))
     files = []
     for number, start in enumerate(range(0, max(1, table.num_rows), PART_ROWS)):
@@ -96,6 +95,12 @@ def stage(release: Release, folder: Store, kind: OutputFormat) -> Manifest:
     folder.write(_TYPES, table.schema.serialize().to_pybytes())
     folder.write(MANIFEST, json.dumps(manifest.as_document()).encode())
     return manifest
+
+
+def _joined(release: Release) -> pa.Table:
+    """All rows; nothing but the table holds them, so that who takes it can let them go."""
+    pieces = [piece.read() for piece in release.pieces]
+    return pa.concat_tables(pieces, promote_options="default")
 
 
 def staged_manifest(folder: Store) -> Manifest | None:

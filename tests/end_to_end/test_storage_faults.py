@@ -6,7 +6,6 @@ import json
 import random
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -272,7 +271,6 @@ def test_a_bad_day_leaves_a_correct_release_or_a_clear_failure(bad_day, seed):
 
 
 @pytest.mark.slow
-def test_many_bad_days_do_as_well(bad_day, record_property):
-    outcomes = Counter(bad_day(seed) for seed in range(8, 72))
-    record_property("outcomes", outcomes)
-    print("\n".join(f"{count:4} {outcome}" for outcome, count in sorted(outcomes.items())))  # noqa: T201
+@pytest.mark.parametrize("seed", range(8, 72))
+def test_many_bad_days_do_as_well(bad_day, seed):
+    print(seed, bad_day(seed))  # noqa: T201 - the table of a drill
