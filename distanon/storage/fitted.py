@@ -25,9 +25,10 @@ def write_fitted(private: Store, tables: Mapping[str, pa.Table]) -> None:
     """
     forget_fitted(private)
     for name, table in tables.items():
+        whole = table.unify_dictionaries()  # the format holds one dictionary a column
         content = io.BytesIO()
-        with pa.ipc.new_file(content, table.schema) as writer:
-            writer.write_table(table)
+        with pa.ipc.new_file(content, whole.schema) as writer:
+            writer.write_table(whole)
         private.write(f"{FITTED}/{name}{_SUFFIX}", content.getvalue())
 
 

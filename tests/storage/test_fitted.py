@@ -25,6 +25,13 @@ def test_tables_come_back_with_every_type(private):
     assert read_fitted(private) == {"cells": table, "columns": nothing}
 
 
+def test_a_column_whose_pieces_have_dictionaries_of_their_own_is_kept(private):
+    pieces = [pa.array(list(text)).dictionary_encode() for text in ("ab", "ca")]
+    table = pa.table({"a": pa.chunked_array(pieces), "b": pa.chunked_array([[1], [2, 3, 4]])})
+    write_fitted(private, {"cells": table})
+    assert read_fitted(private)["cells"].to_pydict() == table.to_pydict()
+
+
 def test_files_are_for_their_owner_alone_and_replace_those_of_an_earlier_run(private):
     write_fitted(private, {"old": pa.table({"a": [1]})})
     write_fitted(private, {"new": pa.table({"a": [1]})})
