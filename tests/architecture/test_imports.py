@@ -102,7 +102,7 @@ def test_methods_import_no_storage_no_judge_and_not_one_another(path):
             # What stands around every method: they hand over to each other in this order.
             around = {"base": {"in_memory", "graphs_in_memory"}, "graphs_in_memory": {"in_memory"}}
             # What methods that group records share; the table in memory all of them.
-            shared = {"base", "groups", "limits", "joining", "fitted"}
+            shared = {"base", "grouping", "groups", "limits", "joining", "fitted"}
             if other[:2] == ["baselines", "whole_table"]:
                 continue
             assert other[0] in {own} | shared | around.get(own, set()), f"{path} imports {name}"

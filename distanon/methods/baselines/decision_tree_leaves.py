@@ -20,19 +20,16 @@ from distanon.data.table import Dataset
 from distanon.errors import SpecError
 from distanon.kernels.label_tree import grow
 from distanon.kernels.partition import Cuts, partition
-from distanon.methods.base import Context, Method
+from distanon.methods.base import Context
 from distanon.methods.baselines.category_order import Ordered, ordered
 from distanon.methods.baselines.whole_table import WholeTable
 from distanon.methods.fitted import fitted_by_cuts
-from distanon.methods.groups import publish_cells, range_cells, value_cells
-from distanon.methods.joining import group_averages, keep_promises
+from distanon.methods.grouping import GroupMethod
+from distanon.methods.groups import publish_cells
+from distanon.methods.joining import keep_promises
 from distanon.methods.limits import (
-    OF_GROUPS,
-    default_promises,
     limits_of,
     people_of,
-    refuse_disagreement,
-    refuse_infeasible,
 )
 from distanon.promises.base import Promise
 
@@ -42,7 +39,7 @@ Integers = NDArray[np.int64]
 _BINS = 10  # of a numeric sensitive attribute
 
 
-class DecisionTreeLeaves(Method):
+class DecisionTreeLeaves(GroupMethod):
     """The leaves of a classification tree on the sensitive class, at least k records each.
 
     Source: LeFevre, DeWitt and Ramakrishnan 2008 (workload-aware anonymization); Soria-Comas et
@@ -59,41 +56,20 @@ class DecisionTreeLeaves(Method):
         "groups follow the sensitive values, so that many have one value alone: whom an intruder "
         "places in one is known; ask for l or t"
     )
-    keeps: ClassVar[frozenset[str]] = OF_GROUPS | {"linkage", "unchanged"}
 
     name: Literal["decision_tree_leaves"] = "decision_tree_leaves"
-    k: int = Field(10, ge=2, description="records, or people, of each leaf")
-    l: float | None = Field(  # noqa: E741
-        None, gt=1, description="distinct sensitive values of each group; null: not promised"
-    )
-    t: float | None = Field(
-        None, ge=0, le=1, description="distance of each group's sensitive values to all"
-    )
-    recoding: Literal["range", "value"] = Field(
-        "range", description="publish ranges and sets as text, or averages in the columns' types"
-    )
-    suppression: float = Field(
-        0.0, ge=0, lt=1, description="share of the records that may be left out for l and t"
-    )
     refine: bool = Field(
         True, description="cut leaves further at medians, as long as k, l and t hold"
     )
 
-    def default_promises(self) -> Mapping[str, Promise]:
-        """K; l and t if given."""
-        return default_promises(self.k, self.l, self.t)
-
     def check(self, dataset: Dataset, promises: Mapping[str, Promise]) -> None:
-        """Refuses tables without the columns it needs, too few records, an l out of reach."""
-        if not dataset.schema.quasi_identifiers:
-            raise SpecError("method.name: decision_tree_leaves needs at least one quasi-identifier")
+        """Refuses tables without a sensitive column, too few records, an l out of reach."""
         if not dataset.schema.sensitive:
             raise SpecError(
                 f"method.name: decision_tree_leaves grows its tree on a sensitive column, and "
                 f"{dataset.source} has none; give one the role sensitive, or use mondrian"
             )
-        refuse_disagreement(self.name, {"k": self.k, "l": self.l, "t": self.t}, promises)
-        refuse_infeasible(dataset, self.k, promises)
+        super().check(dataset, promises)
 
     def release(
         self, dataset: Dataset, promises: Mapping[str, Promise], context: Context
@@ -116,12 +92,7 @@ class DecisionTreeLeaves(Method):
         found = keep_promises(
             dataset, space, table.values, labels, promises, self.k, self.suppression
         )
-        if self.recoding == "value":
-            kept = found.kept
-            tuples = group_averages(space, table.values[kept], found.labels[kept], found.groups)
-            published = value_cells(space, tuples)
-        else:
-            published = range_cells(table, found.labels, found.kept, self.k)
+        published = self.cells_of(table, found.labels, found.kept, found.groups)
         return publish_cells(
             table,
             found.labels,

@@ -13,20 +13,16 @@ from pydantic import Field
 
 from distanon.data.release import Release
 from distanon.data.table import Dataset
-from distanon.errors import SpecError
 from distanon.kernels.microaggregation import Mixed, microaggregate
 from distanon.kernels.partition import partition
-from distanon.methods.base import Context, Method
+from distanon.methods.base import Context
 from distanon.methods.baselines.whole_table import WholeTable
 from distanon.methods.fitted import fitted_by_nearest
-from distanon.methods.groups import publish_cells, range_cells, value_cells
+from distanon.methods.grouping import GroupMethod
+from distanon.methods.groups import publish_cells
 from distanon.methods.joining import group_averages, keep_promises, mixed_of
 from distanon.methods.limits import (
-    OF_GROUPS,
-    default_promises,
     limits_of,
-    refuse_disagreement,
-    refuse_infeasible,
 )
 from distanon.promises.base import Promise
 
@@ -35,7 +31,7 @@ Integers = NDArray[np.int64]
 _WHOLE = 4  # tables of up to so many cells are grouped as one
 
 
-class MDAV(Method):
+class MDAV(GroupMethod):
     """Groups of k to 2k - 1 near records, each published with its average tuple.
 
     Source: Domingo-Ferrer and Torra 2005, algorithm MDAV-generic; Soria-Comas et al. 2015 for
@@ -53,21 +49,10 @@ class MDAV(Method):
         "averages are no true values: of columns that depend on each other they may not fit "
         "together; who knows k - 1 of a group can work out the last one from a mean"
     )
-    keeps: ClassVar[frozenset[str]] = OF_GROUPS | {"linkage", "unchanged"}
 
     name: Literal["mdav"] = "mdav"
-    k: int = Field(10, ge=2, description="records, or people, of each group")
-    l: float | None = Field(  # noqa: E741
-        None, gt=1, description="distinct sensitive values of each group; null: not promised"
-    )
-    t: float | None = Field(
-        None, ge=0, le=1, description="distance of each group's sensitive values to all"
-    )
     recoding: Literal["range", "value"] = Field(
         "value", description="publish the average tuple in the columns' types, or ranges as text"
-    )
-    suppression: float = Field(
-        0.0, ge=0, lt=1, description="share of the records that may be left out for l and t"
     )
     cell: int = Field(
         8_192,
@@ -75,17 +60,6 @@ class MDAV(Method):
         description="records of the cells that a table of more than four times as many is cut "
         "into, at medians, before it is grouped",
     )
-
-    def default_promises(self) -> Mapping[str, Promise]:
-        """K; l and t if given."""
-        return default_promises(self.k, self.l, self.t)
-
-    def check(self, dataset: Dataset, promises: Mapping[str, Promise]) -> None:
-        """Refuses too few records or people, and an l that the whole table has not."""
-        if not dataset.schema.quasi_identifiers:
-            raise SpecError("method.name: mdav needs at least one quasi-identifier")
-        refuse_disagreement(self.name, {"k": self.k, "l": self.l, "t": self.t}, promises)
-        refuse_infeasible(dataset, self.k, promises)
 
     def release(
         self, dataset: Dataset, promises: Mapping[str, Promise], context: Context
@@ -100,10 +74,7 @@ class MDAV(Method):
             dataset, space, values, labels, promises, self.k, self.suppression, cells
         )
         tuples = group_averages(space, values[found.kept], found.labels[found.kept], found.groups)
-        if self.recoding == "value":
-            published = value_cells(space, tuples)
-        else:
-            published = range_cells(table, found.labels, found.kept, self.k)
+        published = self.cells_of(table, found.labels, found.kept, found.groups)
         return publish_cells(
             table,
             found.labels,

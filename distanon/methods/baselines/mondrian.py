@@ -31,19 +31,15 @@ from distanon.kernels.partition import (
     rows_of,
 )
 from distanon.kernels.trimming import trimmed
-from distanon.methods.base import Context, Method
+from distanon.methods.base import Context
 from distanon.methods.baselines.category_order import CategoryOrder, Ordered, label_of, ordered
 from distanon.methods.baselines.whole_table import WholeTable
 from distanon.methods.fitted import fitted_by_cuts
-from distanon.methods.groups import publish_cells, range_cells, value_cells
-from distanon.methods.joining import group_averages
+from distanon.methods.grouping import GroupMethod
+from distanon.methods.groups import publish_cells
 from distanon.methods.limits import (
-    OF_GROUPS,
-    default_promises,
     limits_of,
     people_of,
-    refuse_disagreement,
-    refuse_infeasible,
 )
 from distanon.promises.base import Promise
 
@@ -71,7 +67,7 @@ class Fragments:
     minimum: int
 
 
-class Mondrian(Method):
+class Mondrian(GroupMethod):
     """Mondrian multidimensional k-anonymity.
 
     Source: LeFevre, DeWitt & Ramakrishnan, Mondrian multidimensional k-anonymity, ICDE 2006.
@@ -87,49 +83,28 @@ class Mondrian(Method):
         "in a group everybody's sensitive values are seen, and l and t are all that bounds them; "
         "two releases of the same people can be crossed"
     )
-    keeps: ClassVar[frozenset[str]] = OF_GROUPS | {"linkage", "unchanged"}
 
     name: Literal["mondrian"] = "mondrian"
-    k: int = Field(10, ge=2, description="records of each group, people where they are known")
-    l: int | float | None = Field(  # noqa: E741
-        None, gt=1, description="different sensitive values of each group; null: not promised"
-    )
-    t: float | None = Field(
-        None, ge=0, le=1, description="distance of each group's sensitive values to all"
-    )
-    recoding: Literal["range", "value"] = Field(
-        "range", description="the region of each group as text, or its mean in the columns' types"
-    )
-    suppression: float = Field(
-        0.0, ge=0, lt=1, description="share of the records that may be left out"
-    )
     category_order: CategoryOrder = Field(
         "frequency",
         description="how categories without a hierarchy stand when they are cut: by frequency; "
         "by the shrunk rate of the first sensitive attribute's most frequent value; by their text",
     )
 
-    def default_promises(self) -> Mapping[str, Promise]:
-        """K, and l and t if given."""
-        return default_promises(self.k, self.l, self.t)
-
     def check(self, dataset: Dataset, promises: Mapping[str, Promise]) -> None:
         """Refuses what not even one group of all records would keep."""
-        if not dataset.schema.quasi_identifiers:
-            raise SpecError("method.name: mondrian needs at least one quasi-identifier")
         if self.category_order == "label_rate" and not dataset.schema.sensitive:
             raise SpecError(
                 "method.category_order: label_rate needs a sensitive column; use frequency"
             )
-        refuse_disagreement(self.name, {"k": self.k, "l": self.l, "t": self.t}, promises)
-        refuse_infeasible(dataset, self.k, self._asked(promises))
+        super().check(dataset, promises)
 
     def release(
         self, dataset: Dataset, promises: Mapping[str, Promise], context: Context
     ) -> Release:
         """Groups all records and publishes the groups."""
         self.check(dataset, promises)
-        asked = self._asked(promises)
+        asked = self.asked(promises)
         table = WholeTable.read(dataset)
         order = self._order(table)
         limits, people = limits_of(dataset, asked), people_of(dataset, asked)
@@ -138,21 +113,12 @@ class Mondrian(Method):
         budget = int(self.suppression * len(dataset))
         if budget:
             kept = self._kept(table, order, labels, budget, people, asked)
-        if self.recoding == "range":
-            cells = range_cells(table, labels, kept, self.k)
-        else:
-            values = table.values[kept]
-            tuples = group_averages(table.space, values, labels[kept], len(groups))
-            cells = value_cells(table.space, tuples)
+        cells = self.cells_of(table, labels, kept, len(groups))
         fitted = fitted_by_cuts(dataset.schema, table.space, cells, groups.cuts, order.places)
         sizes = np.bincount(labels[kept])
         private = {"smallest group": int(sizes.min()), "largest group": int(sizes.max())}
         name = f"{self.name}-{self.recoding}"
         return publish_cells(table, labels, cells, kept, context, name, {}, private, fitted)
-
-    def _asked(self, promises: Mapping[str, Promise]) -> dict[str, Promise]:
-        """What is promised, and what the parameters say where a default was removed."""
-        return {**self.default_promises(), **promises}
 
     def _kept(
         self,

@@ -57,7 +57,8 @@ def test_every_class_has_k_records_and_nobody_is_lost(seed, k, recoding):
     assert release.counts["suppressed"] == 0
     assert sorted(release.data["kept"]) == sorted(frame["kept"])
     if recoding == "value":
-        assert (release.data.dtypes == frame.dtypes).all()
+        kinds = [one.dtypes.astype(str) for one in (release.data, frame)]
+        assert (kinds[0] == kinds[1]).all()  # a category nobody has is not published
 
 
 @settings(max_examples=8, deadline=None)

@@ -82,7 +82,8 @@ def test_every_class_has_k_records_and_nobody_is_lost(seed, k, recoding, suppres
     assert len(release.data) == release.counts["records"]
     assert release.counts["suppressed"] <= suppression * len(frame)
     if recoding == "value":
-        assert (release.data.dtypes == frame.dtypes).all()
+        kinds = [one.dtypes.astype(str) for one in (release.data, frame)]
+        assert (kinds[0] == kinds[1]).all()  # a category nobody has is not published
 
 
 @settings(max_examples=12, deadline=None)
