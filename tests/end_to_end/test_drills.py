@@ -5,6 +5,9 @@ One cluster stands for all: a head without CPUs and two nodes of one, which dril
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -47,9 +50,9 @@ def added(cluster):
     return None
 
 
-@pytest.fixture(scope="module")
-def weather():
-    """The cluster; its `worker_nodes` are those that a drill may take."""
+@contextlib.contextmanager
+def cluster_with_head(cpus):
+    """A cluster that is nothing but a head."""
     from ray.cluster_utils import Cluster
 
     from distanon.runtime.seclusion import secluded
@@ -59,7 +62,7 @@ def weather():
         for left in (2, 1, 0):
             try:
                 cluster.add_node(
-                    num_cpus=0,
+                    num_cpus=cpus,
                     object_store_memory=150 << 20,
                     include_dashboard=False,
                     _system_config=DETECTION,
@@ -72,6 +75,13 @@ def weather():
             yield cluster
         finally:
             cluster.shutdown()
+
+
+@pytest.fixture(scope="module")
+def weather():
+    """The cluster; its `worker_nodes` are those that a drill may take."""
+    with cluster_with_head(0) as cluster:
+        yield cluster
 
 
 @pytest.fixture
@@ -180,6 +190,29 @@ def test_a_job_whose_workers_never_come_back_ends_in_time_and_says_how_to_go_on(
     assert "no worker for 20 s" in said
     assert "distanon resume" in said
     assert resumed_bytes(spec, public_bytes)
+
+
+def test_a_job_that_lost_the_head_ends_in_time_and_says_how_to_go_on(job, public_bytes, tmp_path):
+    bound = 60  # then Ray would end the process by itself
+    with cluster_with_head(1) as cluster:
+        # A worker too large keeps the job where it is, whatever the machine's speed.
+        settings = (f"runtime.address={cluster.address}", "runtime.cpus_per_worker=2")
+        spec = job("headless", *settings, "runtime.timeout_s=600")
+        process = command(spec, tmp_path)
+        journal = Path(spec.private_prefix()) / "run.json"
+        wait_until(lambda: journal.exists() or process.poll() is not None)
+        time.sleep(15)
+        began = time.monotonic()
+        for entries in cluster.head_node.all_processes.values():
+            for entry in entries:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(entry.process.pid, signal.SIGKILL)
+        said, _ = process.communicate(timeout=bound + 60)
+        assert process.returncode == 4, said
+        assert time.monotonic() - began < bound
+        assert "has not answered for 20 s" in said
+        assert "distanon resume" in said
+        assert resumed_bytes(spec, public_bytes)
 
 
 def wait_until(holds, seconds=120.0):

@@ -244,7 +244,8 @@ def test_a_killed_worker_is_replaced_and_its_items_are_done_again(ray_address, t
         assert workers.losses.items_repeated >= 1
         assert workers.losses.causes == {"worker died": 1}
     assert diary.done == 30
-    assert diary.notes == ["lost a worker (worker died), replacing it"]
+    lost = [note for note in diary.notes if note.startswith("lost")]  # a busy machine says more
+    assert lost == ["lost a worker (worker died), replacing it"]
 
 
 def test_an_item_that_kills_every_worker_ends_the_run(ray_address):
