@@ -16,6 +16,7 @@ from distanon.runtime.faults import RESUMABLE
 LOST_S = 20.0
 """Seconds without an answer after which the head counts as lost."""
 _ASK_S = 2.0
+_FEWEST = 4  # asked in vain: 4 of them take up to LOST_S
 _ANSWER_S = 3.0
 
 
@@ -28,15 +29,20 @@ class HeadWatch:
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self._answered = time.monotonic()
+        self._silent_since: float | None = None
+        self._asked = 0  # in vain, one after another
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="distanon head", daemon=True)
         self._thread.start()
 
     @property
     def is_lost(self) -> bool:
-        """Whether it has not answered for too long."""
-        return time.monotonic() - self._answered > LOST_S
+        """Whether it has not answered for too long, and was asked often enough.
+
+        A process that was asleep or too busy to ask knows nothing.
+        """
+        since = self._silent_since
+        return since is not None and self._asked >= _FEWEST and time.monotonic() - since > LOST_S
 
     def check(self) -> None:
         """Nothing, while the head is there.
@@ -57,7 +63,10 @@ class HeadWatch:
     def _watch(self) -> None:
         while not self._closed.wait(_ASK_S):
             if answers(self._address):
-                self._answered = time.monotonic()
+                self._silent_since, self._asked = None, 0
+                continue
+            self._asked += 1
+            self._silent_since = self._silent_since or time.monotonic()
 
 
 def head_address() -> str:

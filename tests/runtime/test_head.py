@@ -42,3 +42,11 @@ def test_a_lost_head_ends_the_run_with_advice(listener):
     with pytest.raises(ClusterError, match=r"answered for 1 s; .* `distanon resume`"):
         watch.check()
     watch.close()
+
+
+def test_a_process_that_could_not_ask_takes_no_head_for_lost(listener, monkeypatch):
+    watch = HeadWatch(address_of(listener))
+    clock = time.monotonic() + 3600
+    monkeypatch.setattr(head_module.time, "monotonic", lambda: clock)
+    watch.check()
+    watch.close()
