@@ -142,6 +142,7 @@ def wait_for_nodes(
         if nodes[-1].poll() is not None and left:
             end(nodes[-1])
             nodes[-1], left = start(), left - 1
+            deadline = time.monotonic() + READY_S
         if time.monotonic() > deadline or any(node.poll() is not None for node in nodes):
             raise SystemExit(f"a node does not start:\n{logs_of(folder)}")
         time.sleep(0.5)

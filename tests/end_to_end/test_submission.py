@@ -52,14 +52,14 @@ def story(table):
         check=False,
         capture_output=True,
         text=True,
-        timeout=540,
+        timeout=840,
         env=os.environ | {"RAY_metrics_report_interval_ms": "1000"},
     )
     assert done.returncode == 0, (done.stdout + done.stderr)[-4000:]
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_a_submitted_run_leaves_the_bytes_of_a_local_one(story, table, tmp_path, public_bytes):
     text = (TESTS / "submitting.py").read_text().split('SPEC = """')[1].split('"""')[0]
     text = text.format(name="submitted", seed=SEED, cpus=1)
@@ -73,14 +73,14 @@ def test_a_submitted_run_leaves_the_bytes_of_a_local_one(story, table, tmp_path,
     )
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_the_same_run_twice_is_one_submission_before_and_after_its_end(story):
     found = story["submitted"]
     assert len(set(found["ids"])) == 1
     assert found["submissions"] == found["ids"][:1]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_log_status_and_figures_of_a_run_are_had_from_outside(story):
     found = story["submitted"]
     assert "release" in found["log"]
@@ -93,7 +93,7 @@ def test_log_status_and_figures_of_a_run_are_had_from_outside(story):
     assert sorted(story["nodes"]) == [0.0, 1.0, 1.0]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_a_run_is_stopped_in_order_and_resumed_under_its_id_with_a_number(story):
     found = story["stopped"]
     assert "a worker asks for 64 CPUs, no node has that" in found["refused"] or not found["refused"]
@@ -104,7 +104,7 @@ def test_a_run_is_stopped_in_order_and_resumed_under_its_id_with_a_number(story)
     assert found["last"]["status"] == "stopped"
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_who_has_no_token_and_who_errs_in_the_address_are_told(story):
     assert story["tokenless"]["code"] == 4
     assert "asks for a token" in story["tokenless"]["said"]
@@ -112,7 +112,7 @@ def test_who_has_no_token_and_who_errs_in_the_address_are_told(story):
     assert "no job server answers at http://127.0.0.1:9" in story["absent"]["said"]
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(900)
 def test_log_metrics_and_job_info_hold_no_value_and_no_seed(story):
     found = story["submitted"]
     assert "ray_distanon_items_total{" in found["metrics"]
