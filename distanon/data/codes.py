@@ -61,6 +61,28 @@ def value_type(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
+def stored_type(kind: pa.DataType) -> pa.DataType:
+    """The type as which a column is worked on and published: views and runs as plain values.
+
+    Few readers know them, and Arrow itself can neither take rows of the ones nor compare the
+    others.
+    """
+    if pa.types.is_run_end_encoded(kind):
+        return stored_type(kind.value_type)
+    if pa.types.is_dictionary(kind):
+        return pa.dictionary(kind.index_type, stored_type(kind.value_type), kind.ordered)
+    return pa.large_string() if pa.types.is_string_view(kind) else kind
+
+
+def stored(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column in its `stored_type`."""
+    if pa.types.is_run_end_encoded(column.type):
+        chunks = [pc.run_end_decode(chunk) for chunk in column.chunks]
+        column = pa.chunked_array(chunks, column.type.value_type)
+    kind = stored_type(column.type)
+    return column if column.type == kind else column.cast(kind)
+
+
 def is_text(kind: pa.DataType) -> bool:
     """Whether values are text, dictionaries not looked into."""
     return bool(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from distanon.data import codes
 from distanon.data.classes import is_text
 from distanon.errors import InputError
 
@@ -43,7 +44,8 @@ def read_frame(data: Any) -> pa.Table:
     names = list(data.column_names if isinstance(data, pa.Table) else data.columns)
     _check_names(names, name_of(data))
     if isinstance(data, pa.Table):
-        return data.replace_schema_metadata(None)
+        columns = {name: codes.stored(data.column(name)) for name in names}
+        return pa.table(columns)
     return pa.table({name: _column(data[name], name) for name in names})
 
 

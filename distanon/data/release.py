@@ -225,12 +225,9 @@ def _tidy(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
 
 
 def _written_type(kind: pa.DataType) -> pa.DataType:
-    """The type that is published: views and runs, which few readers know, as plain values."""
-    if pa.types.is_run_end_encoded(kind):
-        return _written_type(kind.value_type)
-    if pa.types.is_dictionary(kind):
-        return pa.dictionary(kind.index_type, _written_type(kind.value_type))
-    return pa.large_string() if pa.types.is_string_view(kind) else kind
+    """The type that is published; the order of a dictionary's values means nothing."""
+    kind = codes.stored_type(kind)
+    return pa.dictionary(kind.index_type, kind.value_type) if pa.types.is_dictionary(kind) else kind
 
 
 def _reduced(column: pa.ChunkedArray | pa.Array) -> pa.Array:

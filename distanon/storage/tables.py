@@ -13,6 +13,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from distanon.data import codes
 from distanon.data.ports import Partition
 from distanon.data.schema import SOURCE
 from distanon.data.table import cut
@@ -184,7 +185,7 @@ def plain_schema(schema: pa.Schema, file: str) -> pa.Schema:
                 f"{file}, column {field.name}: a table of plain values was expected, found "
                 f"{field.type}; flatten or drop the column first"
             )
-    return pa.schema([pa.field(field.name, field.type) for field in schema])
+    return pa.schema([pa.field(field.name, codes.stored_type(field.type)) for field in schema])
 
 
 def _common_schema(parts: Sequence[PartFile], schemas: Sequence[pa.Schema]) -> pa.Schema:

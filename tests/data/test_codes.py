@@ -138,3 +138,23 @@ def test_decimals_beyond_64_bits_are_refused():
         codes.numbers(pa.array([10**60], pa.decimal256(70, 0)))
     with pytest.raises(ValueError, match="beyond"):
         codes.from_unscaled(np.array([100_000]), np.array([False]), pa.decimal128(5, 2))
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        (pa.array(["a", None]).cast(pa.string_view()), pa.large_string()),
+        (pc.run_end_encode(pa.array([1, 1, None], pa.int8())), pa.int8()),
+        (pc.run_end_encode(pa.array(["a", "a", "b"])), pa.string()),
+        (
+            pa.array(["a", "b"]).cast(pa.string_view()).dictionary_encode(),
+            pa.dictionary(pa.int32(), pa.large_string()),
+        ),
+        (pa.array(["a", "b"]).dictionary_encode(), pa.dictionary(pa.int32(), pa.string())),
+        (pa.array([1.5]), pa.float64()),
+    ],
+)
+def test_views_and_runs_are_stored_as_plain_values(column, kind):
+    found = codes.stored(pa.chunked_array([column, column]))
+    assert codes.stored_type(column.type) == found.type == kind
+    assert found.to_pylist() == 2 * column.to_pylist()

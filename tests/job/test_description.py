@@ -9,10 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from distanon import job as jobs
 from distanon.cli import app
 from distanon.data.schema import Role
 from distanon.errors import InputError
 from distanon.job import describe, validate
+from distanon.methods.baselines.mondrian import Mondrian
 from distanon.spec import parse
 
 PEOPLE = pa.table(
@@ -90,3 +92,27 @@ def runner():
     from typer.testing import CliRunner
 
     return CliRunner()
+
+
+def test_text_in_views_is_described_and_released_like_any_text(tmp_path):
+    text = pa.array([f"v{one % 3}" for one in range(40)])
+    plain = pa.table({"a": range(40), "b": text, "s": text, "kept": text, "who": text})
+    views = pa.table(
+        {
+            n: c.cast(pa.string_view()) if n != "a" else c
+            for n, c in zip(plain.column_names, plain, strict=True)
+        }
+    )
+    places = []
+    for name, table in (("plain", plain), ("views", views)):
+        places.append(tmp_path / f"{name}.parquet")
+        pq.write_table(table, places[-1])
+    told = [jobs.describe(str(place)).columns for place in places]
+    assert [one.distinct for one in told[0]] == [one.distinct for one in told[1]]
+    roles = {"quasi_identifiers": ["a", "b"], "sensitive": ["s"], "insensitive": ["kept", "who"]}
+    released = [Mondrian(k=4).anonymize(one, **roles, seed=1).data for one in (plain, views)]
+    assert released[0].to_pylist() == released[1].to_pylist()
+    found = jobs.audit(
+        released[1], quasi_identifiers=["a", "b"], sensitive=["s"], original=str(places[1])
+    )
+    assert all("not_measured" not in one.name for one in found.measurements)
