@@ -152,8 +152,9 @@ def released(spec: JobSpec, dataset: Dataset, fitted: Fitted, on_breach: OnBreac
     if not kept.any():
         raise InfeasibleError(
             f"{dataset.source}: not one of {len(dataset)} records can be released with the groups "
-            f"of this run: each class of the new release would break a promise; apply it to "
-            "more records at once, or run the job on them"
+            f"of this run: {int(unseen.sum())} hold values that the fitted table does not have, "
+            f"{broken} would break a promise; apply it to more records at once, or run the job on "
+            "them"
         )
     counts = {
         "records": int(kept.sum()),

@@ -6,7 +6,7 @@ from distanon.data.streams import Streams
 from distanon.errors import OutputExistsError, ResumeError
 from distanon.job.comparison import check_all
 from distanon.job.inputs import open_inputs
-from distanon.job.journal import REFUSED, SPEC, Journal, by_prefix_alone, refused_run
+from distanon.job.journal import HELD, REFUSED, SPEC, Journal, by_prefix_alone, refused_run
 from distanon.spec import JobSpec, parse
 from distanon.storage import leftovers
 from distanon.storage.leftovers import Removed
@@ -80,7 +80,7 @@ def rewrite_report(private: str) -> str:
         settings = StorageSettings(sse=parse(journal.read_spec()).storage.sse)
     if status == REFUSED:
         raise refused_run(private)
-    if status not in ("published", "done"):
+    if status not in ("published", "done", HELD):
         raise ResumeError(f"{private}: this run has published nothing yet; `distanon resume` it")
     return Journal(Store(private, settings, private=True)).write_report()
 

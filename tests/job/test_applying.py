@@ -308,3 +308,9 @@ def test_hierarchies_of_sensitive_columns_are_those_of_the_fit(tmp_path):
     assert {row[0]: row[1] for row in schema["ill"].hierarchy.levels} == {"yes": "yes", "no": "no"}
     assert told.kept
     assert told.measured["distance"] == "hierarchical"
+
+
+def test_where_nothing_can_be_released_it_is_said_why(runs, tmp_path):
+    strange = people(2, 30).assign(job="pilot")
+    with pytest.raises(InfeasibleError, match="30 hold values that the fitted table does not"):
+        jobs.apply(runs("values").private, strange, output=f"{tmp_path}/o", on_breach="suppress")

@@ -45,7 +45,10 @@ def released(folder):
 def test_a_held_run_touches_no_output_and_keeps_report_and_figures(held, spec, tmp_path):
     assert held.held
     assert not (tmp_path / "out").exists() or not any((tmp_path / "out").iterdir())
-    assert (tmp_path / "private" / "report.html").exists()
+    report = tmp_path / "private" / "report.html"
+    before = report.read_bytes()
+    assert job.rewrite_report(str(tmp_path / "private")) == str(report)
+    assert report.read_bytes() == before
     assert not (tmp_path / "private" / "staging").exists()
     assert all(verdict.kept for verdict in held.verdicts)
     assert job.resume(spec, serial=True).held
