@@ -203,10 +203,10 @@ def main() -> int:
         ray.init("auto", log_to_driver=False, logging_level="ERROR")
         told = {Path(path).stem: drill(path) for path in sys.argv[1:]}
         told["too large"] = refused()
-        sys.stdout.write(f"{json.dumps(told)}\n")
     finally:
         ray.shutdown()
-        standing.shutdown()
+        standing.shutdown()  # says so on stdout
+    sys.stdout.write(f"\n{json.dumps(told)}\n")
     return 0
 
 
