@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from distanon.errors import ClusterError, ResumeError
+from distanon.runtime.limits import is_scaled
 from distanon.runtime.progress import LOG
 
 if TYPE_CHECKING:
@@ -82,10 +83,9 @@ class JobServer:
 
     def grows(self) -> bool:
         """Whether an autoscaler may bring more nodes."""
-        answer = self._asked(
-            lambda: self._client._do_request("GET", "/api/cluster_status")  # noqa: SLF001 - no public call
-        )
-        return bool(answer.json()["data"]["autoscalingStatus"])
+        # Ray reports an autoscaler's status for every cluster, also for one that nobody scales.
+        nodes = self._get("/api/v0/nodes?detail=1")
+        return is_scaled([{"Labels": node.get("labels")} for node in nodes])
 
     def find(self, run_id: str) -> SubmittedRun | None:
         """The latest submission of a run; None where the cluster has never heard of it."""
