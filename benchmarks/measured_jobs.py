@@ -36,6 +36,7 @@ class Finished:
         counts: public ones.
         kept: whether every promise was verified.
         figures: attacks and utility, by name.
+        largest: bytes that one process held at the most.
     """
 
     seconds: float
@@ -46,6 +47,7 @@ class Finished:
     counts: Mapping[str, int]
     kept: bool
     figures: Mapping[str, float]
+    largest: int = 0
 
 
 def needed(*names: str) -> None:
@@ -106,6 +108,7 @@ def run(spec: Mapping[str, Any], folder: Path) -> Finished:
         facts["release"]["private"],
         facts["release"]["counts"],
         *_judged(folder / "private"),
+        watch.largest,
     )
 
 
@@ -125,7 +128,7 @@ class _Watch:
     """
 
     def __init__(self, mark: str) -> None:
-        self.peak = 0
+        self.peak = self.largest = 0
         self._spent: dict[Path, float] = {}
         self._mark = f"{_MARK}={mark}".encode()
         self._over = threading.Event()
@@ -146,7 +149,8 @@ class _Watch:
 
     def _watch(self) -> None:
         while not self._over.wait(_EVERY_S):
-            self.peak = max(self.peak, sum(map(self._bytes, Path("/proc").glob("[0-9]*"))))
+            held = [self._bytes(process) for process in Path("/proc").glob("[0-9]*")]
+            self.peak, self.largest = max(self.peak, sum(held)), max(self.largest, *held, 0)
 
     def _bytes(self, process: Path) -> int:
         with contextlib.suppress(OSError):  # it ended, or is another user's

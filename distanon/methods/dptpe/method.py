@@ -200,7 +200,7 @@ class DPTPE(Method):
         )
         sigma = choose_sigma(points, context.streams) if self.sigma == "auto" else self.sigma
         index = context.crew.put(NeighborIndex.build(points))
-        own = values[points.records[points.starts[:-1]]]
+        own = np.ascontiguousarray(values[points.records[points.starts[:-1]]])
         settings = (self.k, self.ties, sigma, self.rsn_nominal)
         traits, swaps = survey(context, index, points, own, space, settings)
         plan = self._plan(dataset.schema, context, index, points, own, space, finish, traits, swaps)

@@ -148,43 +148,36 @@ def traits_of(lists: Neighborhoods, own: Floats, field: Field) -> Traits:
         own: float64 (m,), their entropies.
         field: entropies and values of the points in the lists.
     """
+    means, dominated = middles(lists, field.values, field.space)
     return Traits(
         dispersions(lists.starts, lists.points, lists.weights, own, field.entropies),
         lists.radius,
         0.5 * (lists.next_distance - lists.radius),
-        neighborhood_means(lists, field.values, field.space),
-        _dominated(lists, field.values, field.space),
+        means,
+        dominated,
     )
 
 
-def neighborhood_means(lists: Neighborhoods, values: Floats, space: AttributeSpace) -> Floats:
+def middles(lists: Neighborhoods, values: Floats, space: AttributeSpace) -> tuple[Floats, Booleans]:
     """What stands in the middle of each neighborhood, by the attribute's type.
 
     Args:
         lists: neighborhoods of m queries.
-        values: float64 (u, q), in codes.
+        values: float64 (u, q), in codes, row-major.
         space: of the q attributes.
 
     Returns:
-        float64 (m, q): mean of numbers, median of ranks, mode of categories.
+        float64 (m, q): mean of numbers, median of ranks, mode of categories; and bool (m,):
+        whether one record makes over half of one of the means.
     """
     result = np.empty((len(lists), values.shape[1]))
-    for place in range(values.shape[1]):
-        column = values[:, place]
-        if space.numeric[place]:
-            result[:, place] = perturbation.means(lists, column)
-        elif space.ordinal[place]:
-            result[:, place] = perturbation.medians(lists, column)
-        else:
-            result[:, place] = perturbation.modes(lists, column)
-    return result
-
-
-def _dominated(lists: Neighborhoods, values: Floats, space: AttributeSpace) -> Booleans:
-    dominated = np.zeros(len(lists), dtype=np.bool_)
-    for place in np.flatnonzero(space.numeric & ~space.constant):
-        dominated |= perturbation.is_dominated(lists, values[:, place])
-    return dominated
+    numeric = np.flatnonzero(space.numeric)
+    result[:, numeric], one = perturbation.means(lists, values, numeric)
+    for place in np.flatnonzero(~space.numeric).tolist():
+        middle = perturbation.medians if space.ordinal[place] else perturbation.modes
+        result[:, place] = middle(lists, values[:, place])
+    dominated: Booleans = np.any(one[:, ~space.constant[numeric]], axis=1)
+    return result, dominated
 
 
 def swaps_of(field: Field, start: int, stop: int, lists: Neighborhoods) -> Floats:

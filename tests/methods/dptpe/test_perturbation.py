@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 
 from distanon.data.streams import Streams
 from distanon.kernels.neighbors import Neighborhoods
+from distanon.methods.dptpe.perturbation import means as means_of
 from distanon.methods.dptpe.perturbation import (
-    is_dominated,
-    means,
     medians,
     modes,
     moves,
@@ -24,6 +23,15 @@ def lists(*rows):
     weights = np.array([weight for row in rows for _, weight in row], dtype=np.int64)
     blank = np.zeros(len(rows))
     return Neighborhoods(starts, points, weights, np.zeros(len(points)), blank, blank)
+
+
+def means(neighborhoods, column):
+    return means_of(neighborhoods, column[:, None], np.array([0]))[0][:, 0]
+
+
+def is_dominated(neighborhoods, column):
+    values = np.column_stack((np.full(len(column), NAN), column))
+    return means_of(neighborhoods, values, np.array([1]))[1][:, 0]
 
 
 @st.composite
@@ -59,6 +67,26 @@ def test_means_and_lower_medians_are_those_of_the_present_neighbors(case):
         else:
             assert found == pytest.approx(present.mean())
             assert median == present[(len(present) - 1) // 2]
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases())
+def test_a_mean_is_dominated_by_a_record_that_exceeds_all_others_together(case):
+    rows, column = case
+    for found, row in zip(is_dominated(lists(*rows), column), rows, strict=True):
+        sizes = np.sort(np.nan_to_num(repeated(row, column)))
+        assert found == (sizes[-1] > sizes[:-1].sum())
+
+
+@settings(max_examples=60, deadline=None)
+@given(cases())
+def test_several_columns_have_the_means_that_each_has_alone(case):
+    rows, column = case
+    values = np.column_stack((column, -column, 7 * column))
+    found, dominated = means_of(lists(*rows), values, np.array([2, 0]))
+    for place, chosen in enumerate((7 * column, column)):
+        assert found[:, place].tobytes() == means(lists(*rows), chosen).tobytes()
+        assert dominated[:, place].tolist() == is_dominated(lists(*rows), chosen).tolist()
 
 
 @settings(max_examples=60, deadline=None)
