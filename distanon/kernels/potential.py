@@ -38,11 +38,6 @@ def segment_sums(values: Floats, starts: Integers) -> Floats:
     return _reduced(np.add, values, starts, 0.0)
 
 
-def segment_minima(values: Floats, starts: Integers) -> Floats:
-    """The least value of each row, shape (m,); infinity for an empty row."""
-    return _reduced(np.minimum, values, starts, np.inf)
-
-
 def segment_maxima(values: Floats, starts: Integers) -> Floats:
     """The greatest value of each row, shape (m,); minus infinity for an empty row."""
     return _reduced(np.maximum, values, starts, -np.inf)

@@ -15,7 +15,6 @@ from distanon.kernels.potential import (
     potential_entropy,
     potentials,
     segment_maxima,
-    segment_minima,
     segment_sums,
 )
 
@@ -115,7 +114,6 @@ def test_a_rows_sum_depends_on_that_row_alone(sizes, seed):
 def test_empty_rows_have_neutral_values():
     starts, values = np.array([0, 0, 2, 2]), np.array([3.0, 5.0])
     assert segment_sums(values, starts).tolist() == [0.0, 8.0, 0.0]
-    assert segment_minima(values, starts).tolist() == [np.inf, 3.0, np.inf]
     assert segment_maxima(values, starts).tolist() == [-np.inf, 5.0, -np.inf]
 
 
