@@ -113,19 +113,19 @@ def until(count: int, seconds: float) -> int:
 
 
 class Patient:
-    """Progress that does not go on from the first item on workers until all nodes have come.
+    """Progress that does not go on from the first of many items until all nodes have come.
 
     A small job would be over before the second node has started.
     """
 
     def __init__(self) -> None:
-        self.phase, self.waited = "", False
+        self.total, self.waited = 0, False
 
     def start(self, phase: str, total: int) -> None:
-        self.phase = phase
+        self.total = total
 
     def advance(self, items: int = 1) -> None:
-        if not self.waited and self.phase not in {"workers", "reading"} and workers():
+        if not self.waited and self.total > MOST and workers():  # fewer items need fewer nodes
             self.waited = True
             until(MOST, GROW_S)
 
