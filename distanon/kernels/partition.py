@@ -119,7 +119,7 @@ class Rows:
 
     def part(self, start: int, stop: int) -> Rows:
         """A copy of some rows; people are numbered anew, so that few take little room."""
-        people = self.people[start:stop]
+        people = self.people[start:stop].copy()  # none, too: what workers share is read-only
         if len(people):
             people = np.unique(people, return_inverse=True)[1].astype(np.int32)
         return Rows(self.codes[start:stop].copy(), self.records[start:stop].copy(), people)

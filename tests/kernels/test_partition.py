@@ -221,3 +221,15 @@ def test_sparse_and_dense_codes_are_cut_alike() -> None:
     growth = grow(axes, rows, np.zeros(1, np.int64), np.array([300]), 5)
     sparse = finished(axes, rows, growth).labels
     assert (sparse == partition(values, np.full(2, 399.0), 5).labels).all()
+
+
+@pytest.mark.parametrize("subjects", [None, np.arange(40)])
+def test_a_part_of_rows_that_nobody_may_write_can_be_cut(subjects):
+    rows = rows_of(np.arange(40, dtype=np.int32)[:, None].copy(), subjects)
+    for one in (rows.codes, rows.records, rows.people):
+        one.setflags(write=False)
+    part = rows.part(10, 30)
+    axes = axes_of([np.arange(40.0)], np.array([39.0]))
+    ends = np.zeros(1, np.int64), np.full(1, 20, np.int64)
+    grown = grow(axes, part, *ends, 5)
+    assert int((grown.attributes < 0).sum()) == 4
