@@ -135,7 +135,7 @@ def workers(name: str, data: Dataset, *, with_threads: bool) -> list[Row]:
     spent = {}
     for count in (1, 2):
         with crew(RuntimeSettings(workers=count)) as opened:
-            list(opened.map(warmed, range(4)))
+            warm_up(opened)
             spent[count] = release(data, opened)
     rows = [at_least(f"{name}: two workers, times as fast as one", spent[1] / spent[2], 1.7)]
     if with_threads:
@@ -145,11 +145,9 @@ def workers(name: str, data: Dataset, *, with_threads: bool) -> list[Row]:
     return rows
 
 
-def warmed(_: None, seed: int) -> float:
-    """Imports and compiled code, before the clock runs."""
-    matrix = np.random.default_rng(seed).random((3000, 3))
-    release(dataset(matrix, 2), SerialCrew())
-    return 0.0
+def warm_up(workers: Crew) -> None:
+    """Imports and compiled code, in every worker, before the clock runs."""
+    release(dataset(np.random.default_rng(0).random((20_000, 8))), workers)
 
 
 def pieces(name: str, matrix: Floats, count: int, goal: float | None) -> list[Row]:
@@ -222,7 +220,7 @@ def main() -> int:
     n = 100_000 if arguments.quick else 1_000_000
     cards = neighbor_tables.poker(50_000 if arguments.quick else 1_025_010)
     mixture = neighbor_tables.mixture(n, 8)
-    warmed(None, 0)
+    warm_up(SerialCrew())
     sheet.add(*shares(f"mixture {n} x 8", dataset(mixture)))
     for name, matrix in ((f"mixture {n} x 8", mixture), (f"poker {len(cards)}", cards)):
         for count, goal in ((8, 1.1), (64, 1.3)):
