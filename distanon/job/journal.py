@@ -27,6 +27,8 @@ AUDIT = "audit.json"
 METRICS = "metrics.json"
 REPORT = "report.html"
 
+_INTERRUPTED = 130
+
 REFUSED = "refused"
 """Status of a run whose release broke a promise."""
 HELD = "held"
@@ -86,6 +88,11 @@ class Journal:
             is_submitted = not is_resumed and not self.has_run and self.store.exists(SPEC)
         try:
             yield
+        except KeyboardInterrupt:
+            with suppress(DistanonError):
+                if self.has_run and self.read_run()["status"] == "begun":
+                    self.update_run(reason="interrupted", exit_code=_INTERRUPTED)
+            raise
         except DistanonError as error:
             with suppress(DistanonError):
                 known = self.read_run() if self.has_run else {}

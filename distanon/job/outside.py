@@ -48,7 +48,8 @@ def standing(private: str) -> dict[str, str]:
         if not journal.has_run:
             return {"status": "not begun"}
         run = journal.read_run()
-    return {"status": run["status"], "reason": run.get("reason", "")}
+    reason = run.get("reason", "") if run["status"] in ("begun", "failed", REFUSED) else ""
+    return {"status": run["status"], "reason": reason}
 
 
 def run_id_of(private: str) -> str:

@@ -98,7 +98,7 @@ def test_a_run_is_stopped_in_order_and_resumed_under_its_id_with_a_number(story)
     found = story["stopped"]
     assert "a worker asks for 64 CPUs, no node has that" in found["refused"]
     assert found["first"]["status"] == "stopped"
-    assert found["standing"]["status"] == "interrupted"
+    assert found["standing"] == {"status": "begun", "reason": "interrupted"}
     assert found["resumed"] == [found["first"]["run_id"]] * 2
     assert found["last"]["submission_id"] == f"{found['first']['run_id']}.2"
     assert found["last"]["status"] == "stopped"

@@ -7,10 +7,12 @@ import math
 
 import pytest
 
+from distanon import job
 from distanon.data.measurement import Measurement
 from distanon.errors import ResumeError
 from distanon.job.journal import Journal, certificate_line, subject_of
 from distanon.promises.base import Verdict
+from distanon.spec import parse
 from distanon.storage.store import Store
 
 
@@ -55,3 +57,24 @@ def test_a_new_run_forgets_the_old_one(journal):
     journal.store.write("checkpoint/x.parquet", b"x")
     journal.forget()
     assert journal.store.list() == []
+
+
+def test_a_run_that_is_interrupted_says_so_and_a_finished_one_does_not(tmp_path, monkeypatch):
+    spec = parse(
+        "spec: 1\nname: a\nseed: 7\n"
+        "input: {table: {path: 'builtin:forest-fires', default_role: quasi_identifier}}\n"
+        "method: {name: dptpe, k: 5}\nmeasure: {draws: 1, budget_s: 0.001}\n"
+        f"output: {tmp_path}/out\nprivate: {tmp_path}/private\n"
+    )
+    with monkeypatch.context() as broken:
+        broken.setattr("distanon.job.run.make", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            job.run_job(spec, serial=True)
+    private = str(tmp_path / "private")
+    assert job.standing(private) == {"status": "begun", "reason": "interrupted"}
+    job.resume(private, serial=True)
+    assert job.standing(private) == {"status": "done", "reason": ""}
+
+
+def interrupted(*_):
+    raise KeyboardInterrupt
