@@ -14,7 +14,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,7 +111,7 @@ def compared(quick: bool) -> Iterator[Row]:  # noqa: FBT001 - of the command lin
     yield from goals(found, originals)
 
 
-def goals(found: dict[str, list[list[float]]], originals: dict[str, float]) -> Iterator[Row]:
+def goals(found: Mapping[str, list[list[float]]], originals: Mapping[str, float]) -> Iterator[Row]:
     """Differences of pairs with their 95 % intervals."""
     strict = np.array(found["reconstruction strict"])
     for other in ("Mondrian", "Mondrian, value recoding"):
@@ -141,10 +141,10 @@ def linkage(label: str, dataset: Dataset, release: Made) -> Iterator[Row]:
         shown_rows, dataset, release.sources, replicates=label == "reconstruction paper"
     )
     rates = identity.measure(evidence, crew=SerialCrew(), streams=Streams(0))
-    worst = max((one for one in rates if one.ci_high is not None), key=lambda one: one.ci_high)
-    yield shown(f"{label}: linkage, the worst variant", worst.value)
+    upper, worst = max((one.ci_high, one.value) for one in rates if one.ci_high is not None)
+    yield shown(f"{label}: linkage, the worst variant", worst)
     if label == "reconstruction strict":
-        yield at_most(f"{label}: linkage, upper end", float(worst.ci_high), 1 / K)
+        yield at_most(f"{label}: linkage, upper end", upper, 1 / K)
     for name in ("exact_tuple", "source_people", "groups"):
         if name in release.counts:
             yield shown(f"{label}: {name}", release.counts[name])
@@ -249,14 +249,15 @@ def actors() -> Iterator[Row]:
         caught.append(problem)
         raise InterruptedError
 
-    original, mode.search = mode.search, catch  # type: ignore[assignment]
+    original = vars(mode)["search"]
+    vars(mode)["search"] = catch
     train, _ = adult()
     try:
         made(Reconstruction(k=K, mode="paper"), dataset_of(pa.Table.from_pandas(train)))
     except InterruptedError:
         pass
     finally:
-        mode.search = original
+        vars(mode)["search"] = original
     rates = []
     for workers in (1, 2):
         with crew(RuntimeSettings(workers=workers)) as opened:

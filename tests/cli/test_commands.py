@@ -21,7 +21,23 @@ from distanon.errors import (
 from distanon.promises import PROMISES
 from distanon.storage.leftovers import Removed
 
-COMMANDS = ["run", "resume", "publish", "submit", "status", "logs", "stop", "collect", "describe", "validate", "schema", "methods", "audit", "report", "clean"]
+COMMANDS = [
+    "run",
+    "resume",
+    "publish",
+    "submit",
+    "status",
+    "logs",
+    "stop",
+    "collect",
+    "describe",
+    "validate",
+    "schema",
+    "methods",
+    "audit",
+    "report",
+    "clean",
+]
 
 
 def test_help_lists_the_commands_and_shows_an_example(command):

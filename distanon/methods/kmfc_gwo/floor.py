@@ -16,7 +16,7 @@ Integers = NDArray[np.int64]
 
 _TRIES = 8  # ends that are tried for a moved edge
 _FEW = 10.0  # shared neighbors, up to which an edge hardly counts as part of a dense structure
-_SETTLED = 0.9  # edits that the search then needs for a unit of degree that is left open
+_SETTLED = 0.8  # edits that the search then needs for a unit of degree that is left open
 
 
 class EdgeFloor(BaseModel):
@@ -90,14 +90,16 @@ def moving_order(
 ) -> Integers:
     """The edges in the order in which they are moved, int64, shape (m,).
 
-    Those of hubs tend to come first, since who matches graphs starts there; of these, edges whose
-    ends share few neighbors, so that structure is kept. An edge that goes anywhere comes at random.
+    Those between hubs tend to come first, since they are what percolation starts from; of these,
+    edges whose ends share few neighbors, so that structure is kept. An edge that goes anywhere
+    comes at random.
     """
     if kind == "random":
         return generator.permutation(len(edges))
     first, second = (np.ascontiguousarray(edges[:, side]) for side in (0, 1))
     shared = shared_counts(graph.starts, graph.neighbors, first, second)
-    weight = graph.degrees()[edges].max(axis=1) / (_FEW + shared)
+    ends = graph.degrees()[edges].astype(np.float64)
+    weight = np.sqrt(ends[:, 0] * ends[:, 1]) / (_FEW + shared)
     return np.argsort(generator.exponential(size=len(edges)) / weight, kind="stable")
 
 
