@@ -37,8 +37,8 @@ def test_moves_serve_what_nodes_want(graph):
     left = want - (found.graph.degrees() - graph.degrees())
     assert np.abs(left).sum() < np.abs(want).sum()
     assert 2 * len(found.removed) + 0.8 * np.abs(left).sum() == pytest.approx(
-        0.6 * graph.edges, abs=3
-    )
+        0.6 * graph.edges, abs=6
+    )  # the last move settles up to four units beside its own two edits
 
 
 def test_ends_move_to_friends_of_friends_where_they_can():
@@ -67,10 +67,10 @@ def test_edges_of_hubs_come_first_but_not_where_ends_go_anywhere():
     graph = Graph.from_pairs(60, np.array(spokes + rng.integers(2, 60, (150, 2)).tolist()))
     edges = graph.pairs()
     is_of_hub = (edges < 2).any(axis=1)
-    early = {}
-    for kind in ("mates", "random"):
-        order = moving_order(graph, edges, kind, np.random.default_rng(2))
+    early: dict[str, list[float]] = {"mates": [], "random": []}
+    for kind, draw in ((kind, draw) for kind in early for draw in range(30)):
+        order = moving_order(graph, edges, kind, np.random.default_rng(draw))
         assert sorted(order.tolist()) == list(range(len(edges)))
-        early[kind] = is_of_hub[order[: len(edges) // 4]].mean() / is_of_hub.mean()
-    assert early["mates"] > 1.5
-    assert early["random"] < 1.3
+        early[kind].append(is_of_hub[order[: len(edges) // 4]].mean() / is_of_hub.mean())
+    assert np.mean(early["mates"]) > 1.2
+    assert np.mean(early["random"]) < 1.1
