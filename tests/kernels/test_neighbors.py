@@ -109,6 +109,21 @@ def test_nearest_agrees_with_brute_force_for_other_queries(matrix, queries, data
         assert found.next_distance[i] == beyond
 
 
+@pytest.mark.parametrize("engine", ["tree", "rotated", "brute"])
+def test_queries_that_lack_values_are_answered_by_every_engine(engine):
+    draw = np.random.default_rng(3)
+    matrix = draw.normal(size=(200, 4)) @ draw.normal(size=(4, 4))
+    queries = draw.normal(size=(30, 4))
+    queries[::3, 1] = np.nan
+    queries[::5, 3] = np.nan
+    points = distinct(matrix)
+    found = NeighborIndex.build(points, engine).nearest(queries, 7, "include")
+    for i, query in enumerate(queries):
+        numbers, radius, _ = expected(matrix, query, 7, "include")
+        assert found.records(i, points).tolist() == numbers
+        assert found.radius[i] == radius
+
+
 @settings(max_examples=40, deadline=None)
 @given(tables(), st.data(), st.sampled_from(TIES))
 def test_block_cuts_change_no_byte(matrix, data, ties):
