@@ -5,8 +5,6 @@ READY := .venv/.ready
 PEERS := .venv-peers/.ready
 # What the peers pin has wheels for CPython 3.10 to 3.12.
 PEERS_PYTHON ?= $(PYTHON)
-# Tests that wait for servers run beside those that compute.
-SERVED := ray or s3 or browser
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.venv/numba-cache
 export RAY_USAGE_STATS_ENABLED := 0
 
@@ -46,9 +44,7 @@ peers: $(PEERS)  ## the packages that distanon is compared with, in an environme
 
 test: $(READY)  ## every test that is not marked slow
 	@$(MAKE) --no-print-directory peers || echo "the peers could not be installed: tests that ask them will skip"
-	@$(BIN)/python -m pytest -m "not slow and not ($(SERVED))" > .venv/test.log 2>&1 & others=$$!; \
-	$(BIN)/python -m pytest -m "not slow and ($(SERVED))"; served=$$?; \
-	wait $$others; rest=$$?; cat .venv/test.log; exit $$(( served > rest ? served : rest ))
+	$(BIN)/python tests/side_by_side.py
 
 drills: $(READY)  ## the slow tests and the seeded faults
 	$(BIN)/python -m pytest -m slow
