@@ -16,7 +16,7 @@ import pytest
 from distanon import job as jobs
 from distanon.spec import parse
 
-pytestmark = [pytest.mark.ray, pytest.mark.s3]
+pytestmark = [pytest.mark.ray, pytest.mark.s3, pytest.mark.slow]
 
 TESTS = Path(__file__).parents[1]
 SEED = 314159265358979323846264338327950288419
