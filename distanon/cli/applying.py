@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from distanon.cli.commands import AsJson, Quiet, app, private_prefix
+from distanon.cli.commands import AsJson, Overwrite, Quiet, app, private_prefix
 from distanon.cli.failures import explained
 from distanon.cli.figures import figures_of, print_figures, print_json
 
@@ -43,9 +43,7 @@ def apply(
             "--output", metavar="URL", help="Where the release goes; by default beside the run's."
         ),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a release that is already there.")
-    ] = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from distanon.cli.commands import (
     AsJson,
+    Overwrite,
     Quiet,
     RunId,
     Settings,
@@ -67,9 +68,7 @@ def submit(
             help="Runs of a sweep at the same time; by default as many as the CPUs hold.",
         ),
     ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a release that is already there.")
-    ] = False,
+    overwrite: Overwrite = False,
     wheel: Wheels = None,
     quiet: Quiet = False,
     as_json: AsJson = False,

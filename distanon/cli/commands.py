@@ -58,6 +58,11 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")]
 
 
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace a release that is already there.")
+]
+
+
 class GraphKnowledge(Enum):
     """What an intruder may know of a person in a graph."""
 
@@ -100,9 +105,7 @@ def run(
     spec: SpecFile,
     settings: Settings = None,
     address: Address = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a release that is already there.")
-    ] = False,
+    overwrite: Overwrite = False,
     run_id: RunId = None,
     hold: Annotated[
         bool,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from distanon.cli.commands import AsJson, Quiet, app, private_prefix, seconds_in_all
+from distanon.cli.commands import AsJson, Overwrite, Quiet, app, private_prefix, seconds_in_all
 from distanon.cli.failures import explained
 from distanon.cli.figures import print_run
 
@@ -17,9 +17,7 @@ def publish(
     run: Annotated[
         str, typer.Argument(metavar="RUN", help="The private prefix of a run that holds a release.")
     ],
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace a release that is already there.")
-    ] = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:

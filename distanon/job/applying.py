@@ -17,12 +17,12 @@ from distanon.data.measurement import Measurement
 from distanon.data.ports import Progress, Silent
 from distanon.data.release import Release
 from distanon.data.table import Dataset
-from distanon.errors import InputError, PromiseBrokenError, ResumeError, SpecError
+from distanon.errors import InputError, ResumeError, SpecError
 from distanon.job.facts import public_document, release_facts, versions
-from distanon.job.journal import AUDIT, REFUSED, Journal, by_prefix_alone, refused_run
+from distanon.job.journal import REFUSED, Journal, by_prefix_alone, refused_run
 from distanon.job.new_records import OnBreach, fitting, open_new, released
+from distanon.job.run import refuse_broken
 from distanon.promises.base import Promise, Verdict
-from distanon.promises.wording import refusal
 from distanon.runtime.crew import SerialCrew
 from distanon.spec import JobSpec, parse
 from distanon.spec.places import contains
@@ -203,14 +203,7 @@ def _publish(
     verdicts = auditing.verify(promises, Evidence(staged, dataset, sources), SerialCrew())
     journal.write_audit(verdicts, spec.effective_promises()[1])
     journal.update_run(release=release_facts(spec, release, dataset.schema, manifest.records))
-    told = refusal(promises, verdicts)
-    if told:
-        journal.update_run(status=REFUSED)
-        attempt.cleanup()
-        raise PromiseBrokenError(
-            f"nothing was published: the release, read back from its files, breaks\n{told}\n"
-            f"{journal.store.place(AUDIT)} has the details (private)"
-        )
+    refuse_broken(promises, verdicts, journal, attempt)
     document = public_document(spec, release, manifest, verdicts)
     attempt.publish({**document, "made_by": "apply"}, overwrite=overwrite)
     if spec.keep_mapping:

@@ -25,7 +25,7 @@ from distanon.job.inputs import Inputs, open_inputs
 from distanon.job.journal import AUDIT, HELD, REFUSED, REPORT, Journal, by_prefix_alone, refused_run
 from distanon.job.logbook import Logbook
 from distanon.methods.base import BLOCK, Context
-from distanon.promises.base import Verdict
+from distanon.promises.base import Promise, Verdict
 from distanon.promises.wording import refusal
 from distanon.runtime import crew as open_crew
 from distanon.runtime.crew import Crew, SerialCrew
@@ -289,15 +289,7 @@ def _verified(begun: _Begun, attempt: Attempt, context: Context) -> tuple[Eviden
     verdicts = auditing.verify(promises, evidence, context.crew)
     begun.journal.write_audit(verdicts, removed)
     begun.journal.update_run(release=release_facts(spec, release, dataset.schema, manifest.records))
-    told = refusal(promises, verdicts)
-    if told:
-        begun.journal.update_run(status=REFUSED)
-        attempt.cleanup()  # it holds data, and nobody needs it: the same spec would fail again
-        details = begun.journal.store.place(AUDIT)
-        raise PromiseBrokenError(
-            f"nothing was published: the release, read back from its files, breaks\n{told}\n"
-            f"{details} has the details (private)"
-        )
+    refuse_broken(promises, verdicts, begun.journal, attempt)
     if isinstance(release, Release):
         kept = begun.inputs.fitted_counts(spec) if release.fitted else {}
         write_fitted(begun.journal.store, {**release.fitted, **kept})
@@ -341,6 +333,24 @@ def _finish(begun: _Begun, attempt: Attempt) -> None:
         attempt.keep_mapping()
     attempt.cleanup()
     begun.journal.update_run(status="done")
+
+
+def refuse_broken(
+    promises: Mapping[str, Promise], verdicts: Sequence[Verdict], journal: Journal, attempt: Attempt
+) -> None:
+    """Ends a run whose staged release does not keep its promises.
+
+    Raises:
+        PromiseBrokenError: one is broken; the run is marked, what was staged is gone.
+    """
+    told = refusal(promises, verdicts)
+    if told:
+        journal.update_run(status=REFUSED)
+        attempt.cleanup()  # it holds data, and nobody needs it: the same spec would fail again
+        raise PromiseBrokenError(
+            f"nothing was published: the release, read back from its files, breaks\n{told}\n"
+            f"{journal.store.place(AUDIT)} has the details (private)"
+        )
 
 
 def evidence_of(inputs: Inputs, spec: JobSpec, attempt: Attempt) -> Evidence:

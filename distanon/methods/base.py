@@ -18,6 +18,7 @@ from distanon.data.schema import AttributeType, Role
 from distanon.data.setting_faults import called
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset
+from distanon.errors import InfeasibleError
 from distanon.promises.base import Promise
 from distanon.runtime.crew import Crew
 
@@ -270,3 +271,17 @@ class GraphMethod(Method):
         )
         names = GraphNames(source, target, node, directed, undeclared)
         return anonymize(self, data, names, request)
+
+
+def refuse_few_nodes(dataset: GraphDataset, k: int) -> None:
+    """Refuses a graph of fewer than k nodes.
+
+    Raises:
+        InfeasibleError: names the largest k that works.
+    """
+    nodes = len(dataset)
+    if nodes < k:
+        works = f"the largest k that works is {nodes}" if nodes > 1 else "no k works"
+        raise InfeasibleError(
+            f"method.k {k}: expected at least k nodes in {dataset.source}, got {nodes}; {works}"
+        )

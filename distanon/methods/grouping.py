@@ -62,7 +62,12 @@ class GroupMethod(Method):
         return {**self.default_promises(), **promises}
 
     def cells_of(
-        self, table: WholeTable, labels: NDArray[np.int64], kept: NDArray[np.bool_], groups: int
+        self,
+        table: WholeTable,
+        labels: NDArray[np.int64],
+        kept: NDArray[np.bool_],
+        groups: int,
+        tuples: NDArray[np.float64] | None = None,
     ) -> pa.Table:
         """What is published of each group, by `recoding`, for `methods.groups.publish_cells`.
 
@@ -71,8 +76,10 @@ class GroupMethod(Method):
             labels: group of each, int64 (n,).
             kept: whether it is released, bool (n,).
             groups: how many groups there are.
+            tuples: their averages where these are known, float64 (g, q) in codes.
         """
         if self.recoding == "range":
             return range_cells(table, labels, kept, self.k)
-        tuples = group_averages(table.space, table.values[kept], labels[kept], groups)
+        if tuples is None:
+            tuples = group_averages(table.space, table.values[kept], labels[kept], groups)
         return value_cells(table.space, tuples)

@@ -49,62 +49,6 @@ class Publication:
     labels: NDArray[np.int32]
 
 
-def publish_values(
-    table: WholeTable,
-    labels: Integers,
-    tuples: Floats,
-    kept: Booleans,
-    context: Context,
-    name: str,
-    counts: Mapping[str, int],
-    private: Mapping[str, Any],
-    fitted: Mapping[str, pa.Table] | None = None,
-) -> Release:
-    """Each group's tuple in place of its members' quasi-identifiers, in the columns' types.
-
-    Args:
-        table: n records.
-        labels: int64, shape (n,): the group of each, from 0; anything where not kept.
-        tuples: float64, shape (c, q), in codes that the columns can hold (`AttributeSpace.decode`).
-        kept: bool, shape (n,): False: suppressed.
-        context: where to write, and who does.
-        name: of the method, for the pieces.
-        counts: public facts beside records, groups and suppressed ones.
-        private: facts that stay with the owner.
-        fitted: for `Release.fitted`.
-    """
-    cells = value_cells(table.space, tuples)
-    return publish_cells(table, labels, cells, kept, context, name, counts, private, fitted)
-
-
-def publish_ranges(
-    table: WholeTable,
-    labels: Integers,
-    kept: Booleans,
-    context: Context,
-    name: str,
-    counts: Mapping[str, int],
-    private: Mapping[str, Any],
-    fitted: Mapping[str, pa.Table] | None = None,
-    k: int = 10,
-) -> Release:
-    """What each group's members span, as text.
-
-    Args:
-        table: n records.
-        labels: as in `publish_values`.
-        kept: likewise.
-        context: likewise.
-        name: likewise.
-        counts: likewise.
-        private: likewise.
-        fitted: likewise.
-        k: outermost ends are those of the k-th record, rounded outwards.
-    """
-    cells = range_cells(table, labels, kept, k)
-    return publish_cells(table, labels, cells, kept, context, name, counts, private, fitted)
-
-
 def value_cells(space: AttributeSpace, tuples: Floats) -> pa.Table:
     """Tuples of groups, float64 (c, q) in codes, as the cells that are published."""
     columns = {
@@ -161,14 +105,14 @@ def publish_cells(
 
     Args:
         table: n records.
-        labels: as in `publish_values`.
+        labels: int64, shape (n,): the group of each, from 0; anything where not kept.
         cells: one row for each group, a column for each quasi-identifier.
-        kept: likewise.
-        context: likewise.
-        name: likewise.
-        counts: likewise.
-        private: likewise.
-        fitted: likewise.
+        kept: bool, shape (n,): False: suppressed.
+        context: where to write, and who does.
+        name: of the method, for the pieces.
+        counts: public facts beside records, groups and suppressed ones.
+        private: facts that stay with the owner.
+        fitted: for `Release.fitted`.
     """
     schema = _released_schema(table.dataset.schema, cells)
     group_of = np.where(kept, labels, -1).astype(np.int32)

@@ -146,7 +146,12 @@ def default_promises(
     t: float | None,
 ) -> dict[str, Promise]:
     """The promises that the parameters k, l and t of a method stand for; null: none."""
-    found: dict[str, Promise] = {"k_anonymity": KAnonymity(k=k)}
+    return {"k_anonymity": KAnonymity(k=k), **sensitive_promises(l, t)}
+
+
+def sensitive_promises(l: float | None, t: float | None) -> dict[str, Promise]:  # noqa: E741
+    """Those of l and t alone."""
+    found: dict[str, Promise] = {}
     if l is not None:
         is_whole = l == int(l)
         found["l_diversity"] = LDiversity(l=int(l)) if is_whole else LDiversity(l=l, kind="entropy")
@@ -268,6 +273,15 @@ def refuse_infeasible(
         raise InfeasibleError(
             f"method.k {k}: expected at least k {what} in {dataset.source}, got {there}; {works}"
         )
+    refuse_as_a_whole(dataset, promises)
+
+
+def refuse_as_a_whole(dataset: Dataset, promises: Mapping[str, Promise]) -> None:
+    """Refuses an l, or an α, that all records together do not keep.
+
+    Raises:
+        InfeasibleError: says which, and the largest l that works.
+    """
     asked, shared = promises.get("l_diversity"), promises.get("alpha_k")
     for attribute in dataset.schema.sensitive if asked or shared else ():
         codes, values, is_marker = _ordered_codes(dataset, attribute)

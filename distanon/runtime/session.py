@@ -26,7 +26,7 @@ from distanon.runtime.seclusion import environment, secluded
 from distanon.runtime.settings import RuntimeSettings
 from distanon.runtime.signals import Signals
 
-_JOB_VARIABLE = "RAY_JOB_CONFIG_JSON_ENV_VAR"  # Ray sets it in the process of a submitted job
+JOB_VARIABLE = "RAY_JOB_CONFIG_JSON_ENV_VAR"  # Ray sets it in the process of a submitted job
 _PREFIX = "distanon-ray-"
 _LONGEST_PARENT = 20  # Ray's sockets lie below; a socket's path ends at 107 bytes
 _LEAST_STORE = 80 << 20  # Ray refuses less than 75 MiB
@@ -63,7 +63,7 @@ def session(settings: RuntimeSettings) -> Iterator[bool]:
         _refuse_second_cluster(settings.address)
         yield False
         return
-    address = settings.address or ("auto" if _JOB_VARIABLE in os.environ else "")
+    address = settings.address or ("auto" if JOB_VARIABLE in os.environ else "")
     with Signals() as signals, contextlib.ExitStack() as stack:
         stack.enter_context(environment(_QUIET))
         stack.enter_context(_without_cluster_messages())

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from distanon.errors import ClusterError, ResumeError
 from distanon.runtime.limits import is_scaled
 from distanon.runtime.progress import LOG
+from distanon.runtime.session import JOB_VARIABLE
 
 if TYPE_CHECKING:
     from ray.job_submission import JobDetails
@@ -214,7 +215,7 @@ class JobServer:
 
 def inside_a_job() -> str | None:
     """The address of the cluster that this process was submitted to; None: it was not."""
-    if "RAY_JOB_CONFIG_JSON_ENV_VAR" not in os.environ:
+    if JOB_VARIABLE not in os.environ:
         return None
     return os.environ.get("RAY_ADDRESS")
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from distanon.data.ports import Progress, Silent
 from distanon.errors import ClusterError, ResumeError, SpecError
-from distanon.job.journal import HELD, Journal
+from distanon.job.journal import HELD, SPEC, Journal
 from distanon.runtime.submission import SubmittedRun
 from distanon.spec import JobSpec, parse
 from distanon.spec.places import BUILTIN, RUN_ID, is_remote
@@ -19,7 +19,6 @@ from distanon.sweep.cases import Case, cases
 from distanon.sweep.records import RunRecord, SweepRecord, read_sweep
 
 _POLL_S = 1.0
-_SPEC = "spec.yaml"
 _SAYS = "distanon: "
 _NO_PACKAGE = "No module named distanon"
 _FAILED = 1
@@ -134,8 +133,8 @@ def _submit_sweep(spec: JobSpec, server: Server, order: Order, progress: Progres
     if order.wait:
         return _carry_out(found, record, store, server, order, progress)
     if server.find(sweep_id) is None:
-        store.write(_SPEC, spec.to_yaml().encode())
-        arguments = ["submit", store.place(_SPEC), "--wait", *_options(order)]
+        store.write(SPEC, spec.to_yaml().encode())
+        arguments = ["submit", store.place(SPEC), "--wait", *_options(order)]
         server.start(sweep_id, arguments, place, modules=order.modules)
     return Submission(record.runs, None, (f"the sweep itself is run {sweep_id}",))
 
@@ -161,7 +160,8 @@ def _carry_out(
             try:
                 started, _ = _start(case.spec, run.run_id, run.private, server, order, hold=True)
             except (SpecError, ResumeError) as error:
-                record = _noted(record, replace(run, status="failed", exit_code=2), str(error))
+                failed = replace(run, status="failed", exit_code=2, reason=str(error))
+                record = record.with_run(failed)
                 record.write(store)
                 progress.advance()
                 continue
@@ -181,12 +181,8 @@ def _carry_out(
             progress.note(f"{run_id}: {ended.status}")
         if running:
             time.sleep(_POLL_S)
-    failed = [run for run in record.runs if run.exit_code]
-    return Submission(record.runs, failed[0].exit_code if failed else 0)
-
-
-def _noted(record: SweepRecord, run: RunRecord, reason: str) -> SweepRecord:
-    return record.with_run(replace(run, reason=reason))
+    codes = [run.exit_code for run in record.runs if run.exit_code]
+    return Submission(record.runs, codes[0] if codes else 0)
 
 
 def _start(
@@ -194,7 +190,7 @@ def _start(
 ) -> tuple[SubmittedRun, tuple[str, ...]]:
     """Submits a run, unless it was submitted or begun before."""
     journal = Journal(Store(private, spec.storage, private=True))
-    if journal.store.exists(_SPEC) and parse(journal.read_spec()).run_id != spec.run_id:
+    if journal.store.exists(SPEC) and parse(journal.read_spec()).run_id != spec.run_id:
         raise SpecError(
             f"--run-id {run_id}: {private} is of a run with another spec; name another id"
         )
@@ -209,7 +205,7 @@ def _start(
         done = SubmittedRun(run_id, run_id, private, "succeeded", 0, "")
         return done, (f"{run_id} is {status} already",)
     journal.write_spec(spec.to_yaml())
-    place = journal.store.place(_SPEC)
+    place = journal.store.place(SPEC)
     arguments = ["run", place, "--run-id", run_id, *(["--hold"] if hold else [])]
     if order.overwrite:
         arguments.append("--overwrite")

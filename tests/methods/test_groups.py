@@ -11,7 +11,7 @@ from distanon.data.streams import Streams
 from distanon.data.table import Dataset, MemoryScratch, cut
 from distanon.methods.base import Context
 from distanon.methods.baselines.whole_table import WholeTable
-from distanon.methods.groups import publish_ranges, publish_values
+from distanon.methods.groups import publish_cells, range_cells, value_cells
 from distanon.runtime.crew import SerialCrew
 
 
@@ -39,6 +39,10 @@ def context():
 
 def rows(release):
     return pa.concat_tables([piece.read() for piece in release.pieces])
+
+
+def publish_ranges(table, labels, kept, context, *facts, k):
+    return publish_cells(table, labels, range_cells(table, labels, kept, k), kept, context, *facts)
 
 
 AGES = [20, 21, 22, 30, 31, 32, 33]
@@ -75,7 +79,8 @@ def test_suppressed_records_are_left_out_and_counted():
 def test_tuples_keep_the_types_of_the_columns():
     table = table_of(COLUMNS)
     tuples = np.array([[21.0, 0.0], [np.nan, 3.0]])  # job 3: missing
-    release = publish_values(table, LABELS, tuples, np.ones(7, np.bool_), context(), "m", {}, {})
+    cells = value_cells(table.space, tuples)
+    release = publish_cells(table, LABELS, cells, np.ones(7, np.bool_), context(), "m", {}, {})
     found = rows(release)
     assert found.column("age").to_pylist() == [21] * 3 + [None] * 4
     assert found.column("job").to_pylist() == ["a"] * 3 + [None] * 4

@@ -14,8 +14,9 @@ from distanon.data.graph_release import GraphRelease
 from distanon.data.streams import Streams
 from distanon.data.unchanged_edges import UnchangedEdges, refuse_unchanged
 from distanon.errors import InfeasibleError, SpecError
-from distanon.methods.base import Context, GraphMethod
-from distanon.methods.baselines.sensitive_classes import SensitiveClasses, sensitive_promises
+from distanon.methods.base import Context, GraphMethod, refuse_few_nodes
+from distanon.methods.baselines.sensitive_classes import SensitiveClasses
+from distanon.methods.limits import sensitive_promises
 from distanon.promises.base import Promise
 
 Integers = NDArray[np.int64]
@@ -92,13 +93,7 @@ class DegreeAnonymization(GraphMethod):
                 )
         if faults:
             raise SpecError(*faults)
-        nodes = len(dataset)
-        if nodes < self.k:
-            works = f"the largest k that works is {nodes}" if nodes > 1 else "no k works"
-            raise InfeasibleError(
-                f"method.k {self.k}: expected at least k nodes in {dataset.source}, got {nodes}; "
-                f"{works}"
-            )
+        refuse_few_nodes(dataset, self.k)
         SensitiveClasses.of(dataset, promises)
 
     def release(  # type: ignore[override]
@@ -140,9 +135,9 @@ class DegreeAnonymization(GraphMethod):
         from distanon.kernels.degree_groups import grouped_by_degree
 
         one_class = np.zeros(len(degrees), np.int64)
-        if not wanted.columns:
+        if not wanted.limits:
             return grouped_by_degree(degrees, one_class, self.k)
-        order = mixed_ties(degrees, wanted.columns[0].code_of)
+        order = mixed_ties(degrees, wanted.limits[0].codes)
         groups = np.empty_like(order)
         groups[order] = grouped_by_degree(degrees[order], one_class, self.k)
         return joined_in_order(degrees, groups, wanted.failing)

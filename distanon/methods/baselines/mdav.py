@@ -74,7 +74,7 @@ class MDAV(GroupMethod):
             dataset, space, values, labels, promises, self.k, self.suppression, cells
         )
         tuples = group_averages(space, values[found.kept], found.labels[found.kept], found.groups)
-        published = self.cells_of(table, found.labels, found.kept, found.groups)
+        published = self.cells_of(table, found.labels, found.kept, found.groups, tuples)
         return publish_cells(
             table,
             found.labels,

@@ -17,9 +17,10 @@ from distanon.data.hierarchy import Hierarchy
 from distanon.data.schema import Schema
 from distanon.data.space import AttributeSpace
 from distanon.data.supernodes import supernodes
-from distanon.errors import InfeasibleError, SpecError
-from distanon.methods.base import Context, GraphMethod
-from distanon.methods.baselines.sensitive_classes import SensitiveClasses, sensitive_promises
+from distanon.errors import SpecError
+from distanon.methods.base import Context, GraphMethod, refuse_few_nodes
+from distanon.methods.baselines.sensitive_classes import SensitiveClasses
+from distanon.methods.limits import sensitive_promises
 from distanon.promises.base import Promise
 
 Floats = NDArray[np.float64]
@@ -83,13 +84,7 @@ class SaNGreeA(GraphMethod):
         asked = getattr(promises.get("k_anonymity"), "k", self.k)
         if asked > self.k:
             raise SpecError(f"promises.k_anonymity.k {asked}: above method.k {self.k}; they agree")
-        nodes = len(dataset)
-        if nodes < self.k:
-            works = f"the largest k that works is {nodes}" if nodes > 1 else "no k works"
-            raise InfeasibleError(
-                f"method.k {self.k}: expected at least k nodes in {dataset.source}, got {nodes}; "
-                f"{works}"
-            )
+        refuse_few_nodes(dataset, self.k)
         SensitiveClasses.of(dataset, promises)
 
     def release(  # type: ignore[override]
@@ -145,7 +140,7 @@ class SaNGreeA(GraphMethod):
 
         of_nodes, starts, neighbors = Qualities(*parts), graph.starts, graph.neighbors
         labels = greedy_clusters(starts, neighbors, of_nodes, self.k, self.alpha, self.beta)
-        if not wanted.columns:
+        if not wanted.limits:
             return labels, 0
 
         def costs(partition: Integers) -> JoinCosts:

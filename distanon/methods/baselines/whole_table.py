@@ -59,6 +59,25 @@ class WholeTable:
         """How many records have all their quasi-identifiers still."""
         return int(is_unchanged(self.values, released).sum())
 
+    def replaced(self, piece: pa.Table, values: NDArray[np.float64], schema: Schema) -> pa.Table:
+        """Rows with other quasi-identifiers.
+
+        Args:
+            piece: m rows of the table.
+            values: float64, shape (m, q), in codes.
+            schema: of the release; a type other than the table's is a float64 for integers.
+        """
+        for place, attribute in enumerate(self.space.attributes):
+            column = decode_column(
+                values[:, place],
+                attribute,
+                self.space.domains[place],
+                widen=schema[attribute.name].arrow_type != attribute.arrow_type,
+            )
+            at = piece.column_names.index(attribute.name)
+            piece = piece.set_column(at, attribute.name, column)
+        return piece
+
     def write(
         self,
         released: NDArray[np.float64],
@@ -103,17 +122,7 @@ class WholeTable:
         name: str,
     ) -> Partition:
         rows = released[partition.start : partition.stop]
-        piece = partition.read()
-        for place, attribute in enumerate(self.space.attributes):
-            column = decode_column(
-                rows[:, place],
-                attribute,
-                self.space.domains[place],
-                widen=schema[attribute.name].arrow_type != attribute.arrow_type,
-            )
-            piece = piece.set_column(
-                piece.column_names.index(attribute.name), attribute.name, column
-            )
+        piece = self.replaced(partition.read(), rows, schema)
         numbers = pa.array(np.arange(partition.start, partition.stop, dtype=np.int64))
         table = publishable(piece, schema).append_column(SOURCE, numbers)
         return context.scratch.write(f"{name}-{partition.start}-{partition.stop}", table)

@@ -10,8 +10,8 @@ from pydantic import Field
 from distanon.data.domain import scan
 from distanon.data.graph import GraphDataset
 from distanon.data.graph_release import GraphRelease
-from distanon.errors import InfeasibleError, SpecError
-from distanon.methods.base import Context, GraphMethod
+from distanon.errors import SpecError
+from distanon.methods.base import Context, GraphMethod, refuse_few_nodes
 from distanon.methods.kmfc_gwo import bounds, clustered, perturbed
 from distanon.methods.kmfc_gwo.candidates import EdgeWeight
 from distanon.methods.kmfc_gwo.cells import sensitive_columns
@@ -151,13 +151,7 @@ class ClusteredSearch(GraphMethod):
         faults = self._faults(promises) + self._agreement_faults(dataset)
         if faults:
             raise SpecError(*faults)
-        nodes = len(dataset)
-        if nodes < self.k:
-            works = f"the largest k that works is {nodes}" if nodes > 1 else "no k works"
-            raise InfeasibleError(
-                f"method.k {self.k}: expected at least k nodes in {dataset.source}, got {nodes}; "
-                f"{works}"
-            )
+        refuse_few_nodes(dataset, self.k)
         least = self.least_size(dataset, promises)
         if self.publish == "perturb" and "degree" in self.knowledge:
             bounds.refuse_degrees(dataset.graph, least, self.edit_budget)

@@ -13,7 +13,6 @@ from distanon.data.finishing import finishing
 from distanon.data.release import Release, publishable
 from distanon.data.schema import SOURCE
 from distanon.data.table import Dataset
-from distanon.data.values import decode_column
 from distanon.kernels.first_chosen import SCALE
 from distanon.kernels.neighbors import NeighborIndex, distinct
 from distanon.kernels.partition import partition
@@ -176,10 +175,7 @@ def _published(
     for start in range(0, len(sources), BLOCK):
         own = sources[start : start + BLOCK]
         piece = rows.take(pa.array(np.searchsorted(people, own)))
-        for place, attribute in enumerate(table.space.attributes):
-            column = decode_column(tuples[own, place], attribute, table.space.domains[place])
-            at = piece.column_names.index(attribute.name)
-            piece = piece.set_column(at, attribute.name, column)
+        piece = table.replaced(piece, tuples[own], schema)
         numbered = publishable(piece, schema).append_column(SOURCE, pa.array(own))
         name = f"reconstruction-{start}-{start + len(own)}"
         pieces.append(context.scratch.write(name, numbered))

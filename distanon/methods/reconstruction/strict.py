@@ -17,7 +17,7 @@ from distanon.kernels.representatives import group_tuples
 from distanon.methods.base import Context
 from distanon.methods.baselines.whole_table import WholeTable
 from distanon.methods.fitted import fitted_by_cuts
-from distanon.methods.groups import publish_values, value_cells
+from distanon.methods.groups import publish_cells, value_cells
 from distanon.methods.limits import limits_of, people_of
 from distanon.methods.reconstruction.confidential import Confidential
 from distanon.methods.reconstruction.fitness import Fitness
@@ -63,12 +63,11 @@ def release_strict(
         "exact_tuple": int(pool.is_exact[taken].sum()),
         "candidates": len(pool.tuples),
     }
-    tuples = pool.tuples[taken]
-    cells = value_cells(table.space, tuples)
-    return publish_values(
+    cells = value_cells(table.space, pool.tuples[taken])
+    return publish_cells(
         table,
         groups.labels,
-        tuples,
+        cells,
         np.ones(len(table.values), np.bool_),
         context,
         "reconstruction",
