@@ -144,11 +144,13 @@ def batched(steps: Sequence[Step], workers: int) -> Iterator[tuple[Step, ...]]:
 
     Source: Polychronopoulos and Kuck, IEEE Transactions on Computers C-36 (1987) 1425-1439
         (guided self-scheduling).
-    Deviation: a batch has half a worker's share of what is left, since steps differ in length.
+    Deviation: a batch has two thirds of a worker's share of what is left, since steps differ in
+        length, and where there are many, no batch has a single step: sending one costs as much.
     """
-    start = 0
+    workers, start = max(1, workers), 0
+    least = 2 if len(steps) >= 8 * workers else 1
     while start < len(steps):
-        size = max(1, (len(steps) - start) // (2 * max(1, workers)))
+        size = max(least, 2 * (len(steps) - start) // (3 * workers))
         yield tuple(steps[start : start + size])
         start += size
 

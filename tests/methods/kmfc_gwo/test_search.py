@@ -13,7 +13,9 @@ def test_batches_hold_all_steps_in_their_order_and_never_grow(count, workers):
     assert sizes == sorted(sizes, reverse=True)
 
 
-def test_the_last_batches_are_single_steps_and_the_first_a_fair_half():
-    sizes = [len(batch) for batch in batched(list(range(30)), 2)]
-    assert sizes[0] == 7
-    assert sizes[-4:] == [1, 1, 1, 1]
+def test_the_first_batch_is_two_thirds_of_a_share_and_the_last_ones_are_pairs():
+    assert [len(batch) for batch in batched(list(range(30)), 2)] == [10, 6, 4, 3, 2, 2, 2, 1]
+
+
+def test_few_steps_are_spread_over_all_workers():
+    assert [len(batch) for batch in batched(list(range(4)), 4)] == [1, 1, 1, 1]
