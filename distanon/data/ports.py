@@ -48,6 +48,10 @@ class Scratch(Protocol):
         ...
 
 
+WORK = "work_seconds_total"
+"""What `observe` calls the seconds that workers spent on items."""
+
+
 class Progress(Protocol):
     """Where a run says how far it is."""
 
@@ -83,7 +87,7 @@ def observe(progress: Progress, name: str, value: float) -> None:
     Args:
         progress: a run's.
         name: one of `runtime.metering.METERS`, without its prefix.
-        value: now; a sum or a count, never a value of the data.
+        value: now (of a counter what is added); a sum or a count, never a value of the data.
     """
     tell = getattr(progress, "observe", None)
     if tell is not None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from distanon.data.ports import Progress, observe
+from distanon.data.ports import WORK, Progress, observe
 
 
 class Logbook:
@@ -15,12 +15,14 @@ class Logbook:
     Attributes:
         notes: what the user was told, in order, each once.
         seconds: by phase, summed where a phase came more than once.
+        work: seconds that workers spent on items, by phase; of what was done in this process none.
         subject: the compared method at work, before its phases and notes; "": the release's own.
     """
 
     def __init__(self, shown: Progress) -> None:
         self.notes: list[str] = []
         self.seconds: dict[str, float] = {}
+        self.work: dict[str, float] = {}
         self.subject = ""
         self._shown = shown
         self._phase: str | None = None
@@ -47,6 +49,8 @@ class Logbook:
 
     def observe(self, name: str, value: float) -> None:
         """A figure for those who watch the cluster."""
+        if name == WORK and self._phase:
+            self.work[self._phase] = self.work.get(self._phase, 0.0) + value
         observe(self._shown, name, value)
 
     def _of_subject(self, text: str) -> str:

@@ -312,7 +312,10 @@ def _measure(begun: _Begun, attempt: Attempt, context: Context, evidence: Eviden
     losses = context.crew.losses
     begun.logbook.end()
     begun.journal.update_run(
-        seconds=begun.logbook.seconds, survived=asdict(losses), notes=begun.logbook.notes
+        seconds=begun.logbook.seconds,
+        work_seconds={phase: round(spent, 3) for phase, spent in begun.logbook.work.items()},
+        survived=asdict(losses),
+        notes=begun.logbook.notes,
     )
 
 

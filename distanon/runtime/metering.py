@@ -33,6 +33,12 @@ METERS: Sequence[Meter] = (
     Meter(
         "distanon_phase_seconds_total", "counter", "Seconds in phases that ended.", by_phase=True
     ),
+    Meter(
+        "distanon_work_seconds_total",
+        "counter",
+        "Seconds that workers spent on items.",
+        by_phase=True,
+    ),
     Meter("distanon_phase_items", "gauge", "Items of the phase under way.", by_phase=True),
     Meter("distanon_phase_done", "gauge", "Items of it that are done.", by_phase=True),
     Meter("distanon_backlog", "gauge", "Items that are under way or wait."),
@@ -80,7 +86,7 @@ class Metered:
         self._shown.note(message)
 
     def observe(self, name: str, value: float) -> None:
-        """A gauge of METERS has this value now; its name comes without `distanon_`."""
+        """A gauge of METERS has this value now, a counter gets it; without `distanon_`."""
         self._record(f"distanon_{name}", value)
 
     def close(self) -> None:

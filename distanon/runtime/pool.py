@@ -13,7 +13,7 @@ import time
 from collections import deque
 from typing import Any
 
-from distanon.data.ports import Progress, observe
+from distanon.data.ports import WORK, Progress, observe
 from distanon.errors import ClusterError
 from distanon.runtime.calls import Call, Result
 from distanon.runtime.crew import Losses
@@ -262,6 +262,7 @@ class Pool:
             self._replace_inputs(sent, outcome.missing)
             return True
         self._seconds = 0.5 * self._seconds + 0.5 * outcome.seconds
+        observe(self._progress, WORK, outcome.seconds)
         if outcome.kind == "raised":
             self._end(sent.call, pickle.loads(outcome.error))  # noqa: S301  from our own worker
         elif sent.call.state != "dropped":

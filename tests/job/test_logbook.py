@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from distanon.data.ports import WORK, observe
 from distanon.job.logbook import Logbook
 
 
@@ -39,3 +40,15 @@ def test_seconds_are_summed_by_phase(monkeypatch):
     book.start("a", 1)  # at 3.5
     book.end()  # at 10
     assert book.seconds == {"a": 8.5, "b": 0.5}
+
+
+def test_work_of_workers_is_summed_by_phase_and_passed_on():
+    watcher = Watcher()
+    watcher.observe = lambda name, value: watcher.seen.append((name, value))
+    book = Logbook(watcher)
+    observe(book, WORK, 1.0)  # of no phase
+    for phase, spent in (("a", 0.5), ("b", 2.0), ("a", 0.25)):
+        book.start(phase, 1)
+        observe(book, WORK, spent)
+    assert book.work == {"a": 0.75, "b": 2.0}
+    assert watcher.seen[-1] == (WORK, 0.25)
