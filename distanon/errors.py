@@ -39,6 +39,15 @@ class InputError(DistanonError):
     exit_code = 2
 
 
+class InputChangedError(DistanonError):
+    """A file of the input is no longer what it was when the run began.
+
+    No `InputError`: those may tell that one figure can't be measured, this ends the job.
+    """
+
+    exit_code = 2
+
+
 class AccessError(DistanonError):
     """A place could not be opened: it does not exist, or these credentials may not use it."""
 

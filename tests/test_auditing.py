@@ -12,6 +12,7 @@ from distanon.data.evidence import Evidence
 from distanon.data.schema import Attribute, AttributeType, Role, Schema
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset, MemoryPartition
+from distanon.errors import InputChangedError
 from distanon.runtime.crew import SerialCrew
 
 
@@ -55,6 +56,18 @@ def test_what_ran_out_of_time_is_named(table):
     figures = measured(Evidence(same, same, np.arange(120)), budget_s=-1.0)
     assert all(name.endswith(".not_measured") for name in figures)
     assert all("budget_s" in figure.note for figure in figures.values())
+
+
+class Changed(MemoryPartition):
+    def read(self, columns=None):
+        raise InputChangedError("people.parquet: the file has changed since the run began")
+
+
+def test_an_input_that_changes_while_it_is_measured_ends_the_job(table):
+    same = dataset(table)
+    changed = Dataset(same.schema, (Changed(table),), domain=same.domain)
+    with pytest.raises(InputChangedError):
+        measured(Evidence(same, changed, np.arange(120)))
 
 
 def test_generalized_columns_are_attacked_and_measured_like_others(table):

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from distanon.errors import InputError
+from distanon.errors import InputChangedError
 from distanon.storage.store import Store
 
 
@@ -25,7 +25,7 @@ class ParquetRange:
         """The rows, from the row groups that hold them.
 
         Raises:
-            InputError: the file is not what it was when it was opened first.
+            InputChangedError: the file is not what it was when it was opened first.
         """
         with self.file.open() as stream:
             try:
@@ -39,8 +39,8 @@ class ParquetRange:
             raise self._changed()
         return table
 
-    def _changed(self) -> InputError:
-        return InputError(
+    def _changed(self) -> InputChangedError:
+        return InputChangedError(
             f"{self.file.url}: the file can't be read, or has changed since the run began"
         )
 

@@ -16,7 +16,13 @@ from distanon import auditing
 from distanon import job as jobs
 from distanon.data.ports import Silent
 from distanon.data.streams import Streams
-from distanon.errors import OutputExistsError, PromiseBrokenError, ResumeError, SpecError
+from distanon.errors import (
+    InputChangedError,
+    OutputExistsError,
+    PromiseBrokenError,
+    ResumeError,
+    SpecError,
+)
 from distanon.job import comparison
 from distanon.job.comparison import check_all
 from distanon.job.inputs import open_inputs
@@ -80,6 +86,18 @@ def test_a_compared_method_is_named_before_its_phases_and_notes(spec_of):
     assert any(not phase.startswith("rbt: ") for phase in Seen.phases)
     facts = json.loads((Path(result.private) / "run.json").read_text())
     assert "rbt: Rotation" in facts["seconds"]
+
+
+def test_an_input_that_changes_after_publication_ends_the_run_as_bad_input(
+    spec_of, tmp_path, monkeypatch
+):
+    def change(begun):
+        pq.write_table(pa.table({name: [1.0] for name in "abc"}), tmp_path / "t.parquet")
+
+    monkeypatch.setattr("distanon.job.run._mark_published", change)
+    with pytest.raises(InputChangedError) as told:
+        jobs.run_job(spec_of("compare=[noise]"), serial=True)
+    assert told.value.exit_code == 2
 
 
 def test_the_public_files_do_not_tell_sigma(spec_of):

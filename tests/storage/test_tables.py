@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from distanon.errors import AccessError, InputError
+from distanon.errors import AccessError, InputChangedError, InputError
 from distanon.storage.csv_text import CsvSettings
 from distanon.storage.store import Store
 from distanon.storage.tables import open_table, read_rows, read_text
@@ -139,7 +139,7 @@ def test_a_file_that_changes_under_the_run_is_noticed(place):
     put(place, a_parquet=numbers(0, 20))
     partition = open_table(place, pieces=2).partitions[1]
     put(place, a_parquet=numbers(0, 5))
-    with pytest.raises(InputError, match="has changed since the run began"):
+    with pytest.raises(InputChangedError, match="has changed since the run began"):
         partition.read()
 
 
