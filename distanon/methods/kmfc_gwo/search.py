@@ -26,6 +26,7 @@ from distanon.optimizers.population import (
     random_genome,
 )
 from distanon.optimizers.random_search import RandomSearch
+from distanon.runtime.batches import guided
 from distanon.runtime.crew import Shared
 
 OptimizerName = Literal["grey_wolf", "firefly", "genetic", "random"]
@@ -136,23 +137,8 @@ def _taken(steps: Sequence[Step], shared: Shared, context: Context, phase: str) 
 
 
 def batched(steps: Sequence[Step], workers: int) -> Iterator[tuple[Step, ...]]:
-    """Cuts steps into batches that shrink: few calls, and a short wait for the last of them.
-
-    Args:
-        steps: of an iteration; those of a batch travel together, their guides once.
-        workers: how many batches are worked on at once.
-
-    Source: Polychronopoulos and Kuck, IEEE Transactions on Computers C-36 (1987) 1425-1439
-        (guided self-scheduling).
-    Deviation: a batch has two thirds of a worker's share of what is left, since steps differ in
-        length, and where there are many, no batch has a single step: sending one costs as much.
-    """
-    workers, start = max(1, workers), 0
-    least = 2 if len(steps) >= 8 * workers else 1
-    while start < len(steps):
-        size = max(least, 2 * (len(steps) - start) // (3 * workers))
-        yield tuple(steps[start : start + size])
-        start += size
+    """The steps of an iteration as they travel; those of a batch with their guides once."""
+    return (tuple(steps[span.start : span.stop]) for span in guided(len(steps), workers))
 
 
 def _greedy(problem: Problem, percentile: int) -> NDArray[np.uint8]:

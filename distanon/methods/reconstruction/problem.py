@@ -79,21 +79,6 @@ class Batch:
     streams: Streams
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Shard:
-    """Genomes and the range of questions that one item asks them.
-
-    Attributes:
-        genomes: to be evaluated.
-        start: the first question.
-        stop: one more than the last.
-    """
-
-    genomes: Sequence[Genome]
-    start: int
-    stop: int
-
-
 def make_children(problem: Problem, batch: Batch) -> list[Genome]:
     """The children of a batch; each draws from a stream of its own."""
     children = []
@@ -104,13 +89,19 @@ def make_children(problem: Problem, batch: Batch) -> list[Genome]:
     return children
 
 
-def count_shard(problem: Problem, shard: Shard) -> list[Integers]:
-    """The counts of each genome on some of the questions."""
-    questions = problem.questions.part(shard.start, shard.stop)
-    return [problem.count(genome, questions) for genome in shard.genomes]
+def count_shard(problem: Problem, item: tuple[Sequence[Genome], int, int]) -> list[Integers]:
+    """The counts of each genome on some of the questions.
+
+    Args:
+        problem: whose questions.
+        item: genomes; the first question, and one more than the last.
+    """
+    genomes, start, stop = item
+    questions = problem.questions.part(start, stop)
+    return [problem.count(genome, questions) for genome in genomes]
 
 
 def make_and_count(problem: Problem, batch: Batch) -> tuple[list[Genome], list[Integers]]:
     """The children of a batch with their counts on all questions."""
     genomes = make_children(problem, batch)
-    return genomes, count_shard(problem, Shard(genomes, 0, len(problem.questions.rows)))
+    return genomes, count_shard(problem, (genomes, 0, len(problem.questions.rows)))

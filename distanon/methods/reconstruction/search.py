@@ -17,16 +17,17 @@ from distanon.methods.reconstruction.checkpoints import State
 from distanon.methods.reconstruction.problem import (
     Batch,
     Problem,
-    Shard,
     count_shard,
     make_and_count,
     make_children,
 )
 from distanon.methods.reconstruction.settings import SearchSettings
 from distanon.optimizers.population import Genome, Individual, Population, founded
-from distanon.runtime.crew import Shared
+from distanon.runtime.batches import guided
+from distanon.runtime.crew import Kept, Shared
 
 Integers = NDArray[np.int64]
+Group = Sequence[Genome] | Kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +70,8 @@ def search(
     shared = context.crew.put(problem)
     state = checkpoints.latest(context.scratch, settings.generations, context.checkpoint_every)
     if state is None:
-        counts = _counted(problem, start, shared, context)
+        groups = [start[span.start : span.stop] for span in _spans(len(start), context)]
+        counts = _counted(problem, groups, shared, context)
         population = founded(_individuals(problem, start, counts))
         state = _judged(problem, stop, None, population)
     for turn in range(state.turn + 1, settings.generations + 1):
@@ -89,18 +91,36 @@ def _generation(
     problem: Problem, population: Population, turn: int, shared: Shared, context: Context
 ) -> tuple[list[Genome], list[Integers]]:
     """The children of a generation with their counts."""
-    batches = _batches(problem, population, turn, context)
     if len(problem.shards) == 1:
+        spans = list(guided(len(population.members), context.crew.workers))
+        batches = _batches(problem, population, turn, spans, context)
         parts = context.crew.map(make_and_count, batches, shared=shared, phase="generations")
         made = list(parts)
         children = [child for genomes, _ in made for child in genomes]
         return children, [counts for _, many in made for counts in many]
-    made_apart = context.crew.map(make_children, batches, shared=shared, phase="children")
-    children = [child for genomes in made_apart for child in genomes]
-    return children, _counted(problem, children, shared, context)
+    batches = _batches(problem, population, turn, _spans(len(population.members), context), context)
+    # They stay with the workers, each of whom asks them some of the questions.
+    kept = list(
+        context.crew.map(make_children, batches, shared=shared, keep=True, phase="children")
+    )
+    counted = _counted(problem, kept, shared, context)
+    return [child for one in kept for child in context.crew.fetch(one)], counted
 
 
-def _batches(problem: Problem, population: Population, turn: int, context: Context) -> list[Batch]:
+def _spans(count: int, context: Context) -> list[range]:
+    """Equal batches of genomes: each is counted in as many items as there are shards."""
+    many = min(count, 2 * context.crew.workers)
+    borders = [count * part // many for part in range(many + 1)]
+    return [range(begin, end) for begin, end in pairwise(borders)]
+
+
+def _batches(
+    problem: Problem,
+    population: Population,
+    turn: int,
+    spans: Sequence[range],
+    context: Context,
+) -> list[Batch]:
     members = population.members
     place_of = {id(member): place for place, member in enumerate(members)}
     pairs = []
@@ -108,29 +128,22 @@ def _batches(problem: Problem, population: Population, turn: int, context: Conte
         generator = context.streams.generator("reconstruction parents", turn, place)
         first, second = problem.optimizer.guides(population, place, generator)
         pairs.append((place_of[id(first)], place_of[id(second)]))
-    many = min(len(members), context.crew.workers)
-    borders = [len(members) * part // many for part in range(many + 1)]
     genomes = np.stack([member.genome for member in members])
     batches = []
-    for begin, end in pairwise(borders):
-        used = sorted({parent for pair in pairs[begin:end] for parent in pair})
+    for span in spans:
+        drawn = pairs[span.start : span.stop]
+        used = sorted({parent for pair in drawn for parent in pair})
         number = {parent: place for place, parent in enumerate(used)}
-        own = [(number[first], number[second]) for first, second in pairs[begin:end]]
-        batches.append(Batch(genomes[used], own, turn, begin, context.streams))
+        own = [(number[first], number[second]) for first, second in drawn]
+        batches.append(Batch(genomes[used], own, turn, span.start, context.streams))
     return batches
 
 
 def _counted(
-    problem: Problem, genomes: Sequence[Genome], shared: Shared, context: Context
+    problem: Problem, groups: Sequence[Group], shared: Shared, context: Context
 ) -> list[Integers]:
-    """The counts of each genome, added up over the shards."""
-    many = min(len(genomes), context.crew.workers)
-    borders = [len(genomes) * part // many for part in range(many + 1)]
-    items = [
-        Shard(genomes[begin:end], *shard)
-        for begin, end in pairwise(borders)
-        for shard in problem.shards
-    ]
+    """The counts of the genomes of each group, added up over the shards."""
+    items = [(group, *shard) for group in groups for shard in problem.shards]
     parts = list(context.crew.map(count_shard, items, shared=shared, phase="generations"))
     step = len(problem.shards)
     return [
