@@ -42,8 +42,15 @@ def task_error(error: Any) -> BaseException:
     cause: BaseException | None = error.cause
     if (lacking := _lacking_package(str(cause))) is not None:
         return lacking
+    if isinstance(cause, faults.RaySystemError):
+        # What a worker could not open came from a process whose code is not the same.
+        return ClusterError(
+            "a worker could not open what it was sent: the cluster's workers have another version "
+            f"of distanon or of a package than this process; install the same there; {RESUMABLE}"
+        )
     if isinstance(cause, faults.RayError) or cause is None:
-        return ClusterError(f"a worker could not be given its data ({kind_of(cause or error)})")
+        reason = kind_of(cause or error)
+        return ClusterError(f"a worker could not be given its data ({reason}); {RESUMABLE}")
     return cause
 
 

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -48,8 +48,8 @@ class StoreScratch:
             ResumeError: the checkpoint was made from something else; says from what.
         """
         folder = private.child(CHECKPOINT)
-        if folder.exists(HEADER):
-            known = json.loads(folder.read(HEADER))
+        known = _header(folder)
+        if known is not None:
             differing = sorted(
                 name for name in {*known, *digests} if known.get(name) != digests.get(name)
             )
@@ -60,6 +60,8 @@ class StoreScratch:
                     "it with `distanon clean`"
                 )
         else:
+            # Whose the tables are that may lie there is unknown: made again, they cost time alone.
+            cls.discard(private)
             folder.write(HEADER, json.dumps(dict(digests), indent=2, sort_keys=True).encode())
         return cls(folder.while_running())
 
@@ -102,6 +104,15 @@ class StoreScratch:
         typed = table.replace_schema_metadata({_TYPES: types})
         self.folder.write_with(name, lambda out: pq.write_table(typed, out, compression="lz4"))
         return _partition(self.folder.child(name), schema, table.num_rows)
+
+
+def _header(folder: Store) -> dict[str, Any] | None:
+    """What the tables of a checkpoint were made from; None where it is missing or damaged."""
+    try:
+        known = json.loads(folder.peek(HEADER) or b"")
+    except ValueError:
+        return None
+    return known if isinstance(known, dict) else None
 
 
 def _partition(file: Store, schema: pa.Schema, rows: int) -> ParquetPartition:

@@ -39,6 +39,21 @@ def test_a_package_that_workers_lack_is_named():
     assert "No module named 'ray'" in str(start_failure(RuntimeError("… No module named 'ray' …")))
 
 
+@pytest.mark.parametrize(
+    ("cause", "says"),
+    [
+        (ray_faults.RaySystemError("cannot import name"), "another version of distanon"),
+        (ray_faults.ObjectLostError("00", None, ""), "could not be given its data (result lost)"),
+        (None, "could not be given its data (worker died)"),
+    ],
+)
+def test_a_worker_that_could_not_begin_says_why_and_how_to_go_on(cause, says):
+    failure = task_error(ray_faults.RayTaskError("call", "text", cause, pid=1, ip="x"))
+    assert isinstance(failure, ClusterError)
+    assert says in str(failure)
+    assert "distanon resume" in str(failure)
+
+
 def test_what_could_not_be_pickled_stays_what_it_is():
     cause = TypeError("cannot pickle")
     assert task_error(ray_faults.RayTaskError("call", "text", cause, pid=1, ip="x")) is cause

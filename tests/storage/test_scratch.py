@@ -50,6 +50,19 @@ def test_an_empty_table_is_kept(tmp_path):
     assert scratch.find("none").read().schema.types == [pa.int8()]
 
 
+@pytest.mark.parametrize("header", [None, b"", b'{"spec": "1", "inp', b"[]"])
+def test_tables_whose_header_is_missing_or_damaged_are_made_again(tmp_path, header):
+    StoreScratch.open(Store(str(tmp_path)), DIGESTS).write("a", pa.table({"x": [1]}))
+    file = tmp_path / "checkpoint" / "HEADER.json"
+    file.unlink()
+    if header is not None:
+        file.write_bytes(header)
+    again = StoreScratch.open(Store(str(tmp_path)), DIGESTS)
+    assert again.find("a") is None
+    again.write("a", pa.table({"x": [2]}))
+    assert StoreScratch.open(Store(str(tmp_path)), DIGESTS).find("a").read()["x"][0].as_py() == 2
+
+
 def test_a_damaged_table_is_as_good_as_none(tmp_path):
     scratch = StoreScratch.open(Store(str(tmp_path)), DIGESTS)
     scratch.write("a", pa.table({"x": [1]}))
