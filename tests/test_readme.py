@@ -43,7 +43,7 @@ def test_commands_of_make_exist():
 def test_commands_of_distanon_exist():
     import typer.main
 
-    from distanon.cli.commands import app
+    from distanon.cli import app
 
     commands = set(typer.main.get_command(app).commands)
     named = set(re.findall(r"`distanon ([a-z]+)", README))

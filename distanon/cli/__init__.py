@@ -11,10 +11,12 @@ pin()  # before numpy: the driver must round as the workers do
 
 from distanon.cli import (  # noqa: E402  pinned first; they add their commands
     applying,
+    auditing,
     cluster,
+    commands,
     describing,
     holding,
 )
-from distanon.cli.commands import app, main  # noqa: E402
+from distanon.cli.program import app, main  # noqa: E402
 
-__all__ = ["app", "applying", "cluster", "describing", "holding", "main"]
+__all__ = ["app", "applying", "auditing", "cluster", "commands", "describing", "holding", "main"]

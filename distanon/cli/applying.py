@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from distanon.cli.commands import AsJson, Overwrite, Quiet, app, private_prefix
+from distanon.cli.arguments import AsJson, Overwrite, Quiet, private_prefix
 from distanon.cli.failures import explained
 from distanon.cli.figures import figures_of, print_figures, print_json
+from distanon.cli.program import app
 
 
 class OnBreach(Enum):

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distanon.cli.commands import (
+from distanon.cli.arguments import (
     AsJson,
     Overwrite,
     Quiet,
     RunId,
     Settings,
     SpecFile,
-    app,
     is_spec,
     load_spec,
     private_prefix,
 )
 from distanon.cli.failures import explained
 from distanon.cli.figures import console_of_plain_text, print_json
+from distanon.cli.program import app
 from distanon.errors import ResumeError, SpecError
 
 if TYPE_CHECKING:

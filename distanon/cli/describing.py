@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from distanon.cli.commands import AsJson, app
+from distanon.cli.arguments import AsJson
 from distanon.cli.failures import explained
 from distanon.cli.figures import print_json
+from distanon.cli.program import app
 
 if TYPE_CHECKING:
     from distanon.job.description import Description

@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
-from distanon.cli.commands import AsJson, Overwrite, Quiet, app, private_prefix, seconds_in_all
+from distanon.cli.arguments import AsJson, Overwrite, Quiet, private_prefix, seconds_in_all
 from distanon.cli.failures import explained
 from distanon.cli.figures import print_run
+from distanon.cli.program import app
 
 
 @app.command()

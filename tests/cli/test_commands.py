@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from distanon.cli.program import COMMANDS, app
 from distanon.errors import (
     AccessError,
     ClusterError,
@@ -21,30 +22,16 @@ from distanon.errors import (
 from distanon.promises import PROMISES
 from distanon.storage.leftovers import Removed
 
-COMMANDS = [
-    "run",
-    "resume",
-    "publish",
-    "submit",
-    "status",
-    "logs",
-    "stop",
-    "collect",
-    "describe",
-    "validate",
-    "schema",
-    "methods",
-    "audit",
-    "report",
-    "clean",
-]
-
 
 def test_help_lists_the_commands_and_shows_an_example(command):
     answer = command("--help")
     assert answer.exit_code == 0
     assert "Example: distanon run" in answer.stdout
-    assert all(name in answer.stdout for name in COMMANDS)
+    places = [answer.stdout.index(f"│ {name} ") for name in COMMANDS]
+    assert places == sorted(places)
+    assert {
+        command.name or command.callback.__name__ for command in app.registered_commands
+    } == set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
