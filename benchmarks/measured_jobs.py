@@ -19,7 +19,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 GRAPHS = Path(os.environ.get("DISTANON_DATA", ROOT.parent / "shared" / "data")) / "graphs"
 
-_MARK = "DISTANON_BENCHMARK_RUN"
+MARK = "DISTANON_BENCHMARK_RUN"
 _EVERY_S = 0.5
 
 
@@ -36,6 +36,7 @@ class Finished:
         counts: public ones.
         kept: whether every promise was verified.
         figures: attacks and utility, by name.
+        work: seconds that workers spent on items, by phase.
         largest: bytes that one process held at the most.
     """
 
@@ -47,6 +48,7 @@ class Finished:
     counts: Mapping[str, int]
     kept: bool
     figures: Mapping[str, float]
+    work: Mapping[str, float]
     largest: int = 0
 
 
@@ -88,12 +90,12 @@ def run(spec: Mapping[str, Any], folder: Path) -> Finished:
     (folder / "job.yaml").write_text(yaml.safe_dump(dict(spec)))
     mark = uuid.uuid4().hex
     environment = os.environ | {
-        _MARK: mark,
+        MARK: mark,
         "RAY_USAGE_STATS_ENABLED": "0",
         "PYTHONPATH": str(ROOT),
     }
     command = [sys.executable, "-m", "distanon", "run", "job.yaml", "--overwrite", "--quiet"]
-    with (folder / "log").open("w") as log, _Watch(mark) as watch:
+    with (folder / "log").open("w") as log, Watch(mark) as watch:
         done = subprocess.run(
             command, cwd=folder, env=environment, stdout=log, stderr=log, check=False
         )
@@ -108,6 +110,7 @@ def run(spec: Mapping[str, Any], folder: Path) -> Finished:
         facts["release"]["private"],
         facts["release"]["counts"],
         *_judged(folder / "private"),
+        facts["work_seconds"],
         watch.largest,
     )
 
@@ -121,7 +124,7 @@ def _judged(private: Path) -> tuple[bool, dict[str, float]]:
     return all(verdict.kept for verdict in result.verdicts), figures
 
 
-class _Watch:
+class Watch:
     """Watches the memory and CPU time of all processes that inherit a mark in their environment.
 
     Shared pages are counted once (PSS), whoever of them maps them.
@@ -130,7 +133,7 @@ class _Watch:
     def __init__(self, mark: str) -> None:
         self.peak = self.largest = 0
         self._spent: dict[Path, float] = {}
-        self._mark = f"{_MARK}={mark}".encode()
+        self._mark = f"{MARK}={mark}".encode()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 

@@ -1,0 +1,156 @@
+"""The model of many workers: its constants, a check against workers that sleep, its forecasts."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scaling_model
+from cluster_jobs import SEED, Job
+from replayed_work import Course, Recorder, Sleepers
+from rows import Row, at_most, beside, shown
+from scaling_model import Costs
+
+from distanon.data.streams import Streams
+from distanon.job.graphs import make
+from distanon.job.inputs import open_inputs
+from distanon.methods.base import BLOCK, Context
+from distanon.runtime import crew
+from distanon.runtime.crew import Crew
+from distanon.runtime.settings import RuntimeSettings
+from distanon.spec import JobSpec
+from distanon.storage.scratch import StoreScratch
+from distanon.storage.store import StorageSettings, Store
+
+Courses = Callable[[int], Course]
+
+SEEN = (8, 16, 32)
+FORESEEN = (16, 64, 256)
+_LINK = 1.25e9  # bytes a second: 10 Gbit/s
+_ON_NODE = 8
+_CALLS = 3_000
+_WAITS = 60
+_MEGABYTES = 60
+_PUT = 100
+_GOAL = 0.25  # by how much what is seen may be apart from what was predicted
+
+
+def nothing(_shared: Any, _item: Any) -> None:
+    """An item without work."""
+
+
+def echo(_shared: Any, item: Any) -> Any:
+    """An item that comes back."""
+    return item
+
+
+def sleepers(workers: int) -> RuntimeSettings:
+    """So many workers on few CPUs."""
+    return RuntimeSettings(workers=workers, cpus_per_worker=max(0.01, round(2 / workers, 2)))
+
+
+def costs(workers: int = 8) -> Costs:
+    """The constants, measured with so many workers."""
+    with crew(sleepers(workers)) as opened:
+        list(opened.map(nothing, range(8 * workers)))
+        call = min(_timed(opened, nothing, range(_CALLS)) for _ in range(2)) / _CALLS
+        waits = [_timed(opened, nothing, [0]) for _ in range(_WAITS)]
+        block = np.zeros(1_000_000, np.uint8)
+        moved = _timed(opened, echo, [block] * _MEGABYTES) / _MEGABYTES
+        puts = []
+        for _ in range(3):
+            began = time.perf_counter()
+            opened.put(np.zeros(_PUT * 1_000_000, np.uint8))
+            puts.append(time.perf_counter() - began)
+    return Costs(
+        call,
+        max(0.0, statistics.median(waits) - call),
+        max(0.0, moved - call) / 2,
+        min(puts) / _PUT,
+    )
+
+
+def told(found: Costs) -> Iterator[Row]:
+    """The constants as rows."""
+    yield shown("model: a call, ms, where calls follow closely", 1e3 * found.call)
+    yield shown("model: a call that is waited for, ms", 1e3 * (found.call + found.wait))
+    yield shown("model: a MB sent with calls or had back, ms", 1e3 * found.megabyte)
+    yield shown("model: a MB put for all, ms", 1e3 * found.put)
+
+
+class Work:
+    """A job's work, done by whatever crew it is given.
+
+    Args:
+        job: what is done, from its files on.
+        folder: for its scratch.
+    """
+
+    def __init__(self, job: Job, folder: Path) -> None:
+        places = {"output": f"{folder}/release/", "private": f"{folder}/private/"}
+        self.name = job.name
+        self._spec = JobSpec.model_validate({**job.spec, **places})
+        self._folder = folder
+        self._inputs = open_inputs(self._spec, Streams(SEED))
+
+    def recorded(self, workers: int) -> Recorder:
+        """A recording of the work as it is cut for so many workers."""
+        recorder = Recorder(workers)
+        self.release(recorder, f"record-{workers}")
+        return recorder
+
+    def release(self, opened: Crew, name: str) -> float:
+        """Makes the release; the seconds that the method takes."""
+        blocks = max(4 * opened.workers, -(-len(self._inputs.dataset) // BLOCK))
+        store = Store(str(self._folder / name), StorageSettings(), private=True)
+        context = Context(opened, StoreScratch.open(store, {}), Streams(SEED), blocks=blocks)
+        promises, _ = self._spec.effective_promises()
+        began = time.perf_counter()
+        make(self._spec.method, self._inputs.dataset, promises, context)
+        return time.perf_counter() - began
+
+
+def validation(works: Sequence[Work], found: Costs, seen: Sequence[int]) -> Iterator[Row]:
+    """The same work by workers that sleep, as predicted and as seen."""
+    for work in works:
+        work.recorded(2)  # compiles
+    for workers in seen:
+        recordings = [work.recorded(workers) for work in works]
+        with crew(sleepers(workers)) as opened:
+            for work, recorder in zip(works, recordings, strict=True):
+                predicted = scaling_model.seconds_of(recorder.course(), found, workers)
+                asleep = Sleepers(opened, recorder.results)
+                took = work.release(asleep, f"asleep-{workers}")
+                label = f"{work.name}: s on {workers} workers that sleep"
+                yield beside(label, "predicted", took, predicted)
+                off = abs(took / predicted - 1)
+                yield at_most(f"{label}: apart from the prediction", off, _GOAL)
+
+
+def forecasts(name: str, courses: Courses, found: Costs) -> Iterator[Row]:
+    """Time and efficiency on many workers of a real cluster, and where its driver is the limit."""
+    far = replace(found, link=_LINK, on_node=_ON_NODE)
+    one = scaling_model.forecast(courses, far, 1)
+    yield shown(f"forecast, {name}: s on 1 worker", one.seconds)
+    yield shown(f"forecast, {name}: of it the driver's s", one.driver)
+    for workers in FORESEEN:
+        made = scaling_model.forecast(courses, far, workers)
+        yield shown(f"forecast, {name}: s on {workers} workers", made.seconds)
+        yield shown(f"forecast, {name}: efficiency on {workers} workers", made.efficiency)
+        yield shown(f"forecast, {name}: the driver's s of it on {workers} workers", made.driver)
+    limit = scaling_model.limit(courses, far, (1, *FORESEEN))
+    yield shown(f"forecast, {name}: workers at which the driver is as busy as each", limit)
+    most = max(len(stage.items) for stage in courses(FORESEEN[-1]).stages)
+    yield shown(f"forecast, {name}: items at once, at most", most)
+
+
+def _timed(opened: Crew, function: Callable[[Any, Any], Any], items: Iterable[Any]) -> float:
+    began = time.perf_counter()
+    for _ in opened.map(function, items):
+        pass
+    return time.perf_counter() - began

@@ -1,0 +1,46 @@
+"""Recorded work gives the same results when it is slept through."""
+
+from __future__ import annotations
+
+import numpy as np
+from replayed_work import Recorder, Sleepers, size_of
+
+from distanon.runtime.crew import SerialCrew
+
+
+def doubled(shared, item):
+    return shared * item[0] if isinstance(item, tuple) else shared + item
+
+
+def work(crew):
+    """Two stages, the second one on kept results."""
+    shared = crew.put(2)
+    kept = list(crew.map(doubled, range(3), shared=shared, keep=True, phase="first"))
+    items = [(one, 1.5) for one in kept]
+    found = list(crew.map(doubled, items, shared=shared, phase="second"))
+    return found, [crew.fetch(one) for one in kept]
+
+
+def test_sleepers_give_what_was_recorded():
+    recorder = Recorder(7)
+    assert recorder.workers == 7
+    assert work(recorder) == work(SerialCrew())
+    assert work(Sleepers(SerialCrew(), recorder.results)) == work(SerialCrew())
+
+
+def test_a_course_knows_stages_items_and_what_the_driver_gets():
+    recorder = Recorder(2)
+    work(recorder)
+    course = recorder.course()
+    assert [(stage.phase, len(stage.items)) for stage in course.stages] == [
+        ("first", 3),
+        ("second", 3),
+    ]
+    assert course.calls == 6
+    assert all(item.told == 0 for item in course.stages[0].items), "they stay with the workers"
+    assert all(item.told > 0 for item in course.stages[1].items)
+    assert course.shared == size_of(2)
+
+
+def test_arrays_count_in_the_size_of_a_message():
+    assert 8000 <= size_of({"rows": np.zeros(1000)}) < 8500
