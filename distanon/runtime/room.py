@@ -6,10 +6,13 @@ import time
 from collections.abc import Mapping
 
 from distanon.errors import ClusterError
+from distanon.runtime import feasibility
+from distanon.runtime.head import head_answers
 from distanon.runtime.limits import NodeGroup, is_scaled, node_groups
 from distanon.runtime.settings import RuntimeSettings
 
 _ASK_S = 2.0
+_REFUSALS = 4  # of the autoscaler, 5 s apart: it may only be at its limits for a moment
 _UNSTATED = 32
 """Workers that a cluster is taken to grow to, where its autoscaler states no limits."""
 
@@ -31,6 +34,9 @@ class Room:
         self._asked = -_ASK_S
         self._grows, self._scaled = grows, False
         self._groups = node_groups() if grows else None
+        memory = None if settings.memory_per_worker == "auto" else settings.memory_per_worker
+        self._answers = feasibility.Answers(settings.cpus_per_worker, memory, _REFUSALS)
+        self._answered = -_ASK_S
         self._ask()
         if not grows and not self._places():
             raise ClusterError(f"{self.lacking()}; set runtime.cpus_per_worker to less")
@@ -64,6 +70,23 @@ class Room:
             backlog: items that are under way or wait.
         """
         return min(self.workers, backlog) if self.is_elastic else self.workers
+
+    def check_refusal(self) -> None:
+        """Reads what the autoscaler says of workers that wait; to be called while one does.
+
+        Raises:
+            ClusterError: no node that it may bring holds a worker.
+        """
+        if not self.is_elastic or time.monotonic() - self._answered < _ASK_S:
+            return
+        self._answered = time.monotonic()
+        self._answers.take(feasibility.status())
+        if self._answers.feasible is False and not self._places():
+            raise ClusterError(
+                f"{self.lacking()}, and its autoscaler says that no node which it may bring "
+                "holds a worker; set runtime.cpus_per_worker or runtime.memory_per_worker to "
+                "less, or let it bring larger nodes"
+            )
 
     def lacking(self) -> str:
         """What a worker waits for, as a sentence without its full stop."""
@@ -116,6 +139,8 @@ class Room:
         if time.monotonic() - self._asked < _ASK_S:
             return
         self._asked = time.monotonic()
+        if self._nodes and not head_answers():
+            return
         nodes = [node for node in ray.nodes() if node["Alive"]]  # type: ignore[no-untyped-call]
         self._nodes = [node["Resources"] for node in nodes]
         self._scaled = self._grows and (self._scaled or is_scaled(nodes))

@@ -170,7 +170,7 @@ class Roster:
             backlog: as in `recruit`.
 
         Raises:
-            ClusterError: for too long.
+            ClusterError: for too long, or no node will ever hold one.
         """
         if self.ready or not backlog:
             self._alone_since = None
@@ -181,6 +181,7 @@ class Roster:
         if now - self._alone_since > bound:
             lacking = self._room.lacking()
             raise ClusterError(f"no worker for {bound:g} s: {lacking}; {RESUMABLE}")
+        self._room.check_refusal()
         if now - self._alone_since > _NOTE_S and not self._noted:
             self._noted = True
             self._progress.note(self._room.lacking())

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import os
+import secrets
 import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from distanon.errors import ClusterError, ResumeError
+from distanon.runtime.feasibility import ANSWER_S, answer_of
 from distanon.runtime.limits import is_scaled
 from distanon.runtime.progress import LOG
 from distanon.runtime.session import JOB_VARIABLE
@@ -30,6 +33,7 @@ PRIVATE = "private"
 """The one key of a submission's metadata."""
 
 _POLL_S = 1.0
+_LONGEST_ANSWER_S = ANSWER_S + 60  # with the start of the job that asks
 _STOP_S = "60"  # Ray kills a stopped job's driver after 3 s, which is too short to say good-bye
 _UNDER_WAY = ("pending", "running")
 _R = TypeVar("_R")
@@ -87,6 +91,40 @@ class JobServer:
         # Ray reports an autoscaler's status for every cluster, also for one that nobody scales.
         nodes = self._get("/api/v0/nodes?detail=1")
         return is_scaled([{"Labels": node.get("labels")} for node in nodes])
+
+    def holds(self, cpus: float, memory: float | None, modules: Sequence[str] = ()) -> bool | None:
+        """Whether the autoscaler would bring a node for a worker: a small job asks it.
+
+        Args:
+            cpus: of the worker.
+            memory: bytes that it asks for; None: it asks for none.
+            modules: wheels to bring along, for development.
+
+        Returns:
+            None where the autoscaler did not say.
+
+        Raises:
+            ClusterError: the cluster does not take the job.
+        """
+        size = json.dumps({"cpus": cpus, "memory": memory})
+        environment = {"py_modules": list(modules)} if modules else {}
+        asking = f"feasibility-{secrets.token_hex(6)}"  # without metadata: no run of ours
+        self._asked(
+            lambda: self._client.submit_job(
+                entrypoint=shlex.join(["python", "-m", "distanon.runtime.feasibility", size]),
+                submission_id=asking,
+                runtime_env=environment,
+            )
+        )
+        deadline = time.monotonic() + _LONGEST_ANSWER_S
+        while not self._asked(lambda: self._client.get_job_status(asking)).is_terminal():
+            if time.monotonic() > deadline:
+                self._asked(lambda: self._client.stop_job(asking))
+                return None
+            time.sleep(_POLL_S)
+        found = answer_of(str(self._asked(lambda: self._client.get_job_logs(asking))))
+        self._asked(lambda: self._client.delete_job(asking))
+        return found
 
     def find(self, run_id: str) -> SubmittedRun | None:
         """The latest submission of a run; None where the cluster has never heard of it."""

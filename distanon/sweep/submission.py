@@ -37,6 +37,10 @@ class Server(Protocol):
         """Whether an autoscaler may bring more nodes."""
         ...
 
+    def holds(self, cpus: float, memory: float | None, modules: Sequence[str] = ()) -> bool | None:
+        """Whether the autoscaler would bring a node for a worker; None: it does not say."""
+        ...
+
     def find(self, run_id: str) -> SubmittedRun | None:
         """The latest submission of a run."""
         ...
@@ -105,7 +109,7 @@ def submit(
     """
     order, watcher = order or Order(), progress or Silent()
     _refuse_local(spec)
-    _check_room(spec, server)
+    _check_room(spec, server, order)
     if spec.sweep:
         if order.run_id is not None:
             raise SpecError("--run-id names one run, and this spec has a sweep")
@@ -298,27 +302,33 @@ def _refuse_local(spec: JobSpec) -> None:
         raise SpecError(*faults)
 
 
-def _check_room(spec: JobSpec, server: Server) -> None:
+def _check_room(spec: JobSpec, server: Server, order: Order) -> None:
     """Refuses workers that no node can ever hold, which would wait for ever.
+
+    The entry point needs no look: it asks for no CPU, so the head that answers has room for it.
 
     Raises:
         ClusterError: naming what is missing.
     """
     cpus, memory = spec.runtime.cpus_per_worker, spec.runtime.memory_per_worker
     nodes = server.nodes()
-    fitting = [
-        node
+    if any(
+        node.get("CPU", 0.0) >= cpus and (memory == "auto" or node.get("memory", 0.0) >= memory)
         for node in nodes
-        if node.get("CPU", 0.0) >= cpus and (memory == "auto" or node.get("memory", 0.0) >= memory)
-    ]
-    if fitting or server.grows():
+    ):
+        return
+    grows = server.grows()
+    asked_memory = None if memory == "auto" else float(memory)
+    if grows and server.holds(cpus, asked_memory, order.modules) is not False:
         return
     largest = max((node.get("CPU", 0.0) for node in nodes), default=0.0)
     asked = f"{cpus:g} CPUs" + ("" if memory == "auto" else f" and {memory} bytes of memory")
+    brings = "its autoscaler may bring none that has" if grows else "no autoscaler brings others"
+    fix = ", or let the autoscaler bring larger nodes" if grows else ""
     raise ClusterError(
         f"{server.address}: a worker asks for {asked}, no node has that (the largest of "
-        f"{len(nodes)} has {largest:g} CPUs), and no autoscaler brings others; set "
-        "runtime.cpus_per_worker or runtime.memory_per_worker to less"
+        f"{len(nodes)} has {largest:g} CPUs), and {brings}; set "
+        f"runtime.cpus_per_worker or runtime.memory_per_worker to less{fix}"
     )
 
 

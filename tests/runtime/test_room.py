@@ -22,6 +22,7 @@ def groups(monkeypatch):
 def nodes(monkeypatch, groups):
     """The cluster's nodes, as a list to change."""
     alive = []
+    monkeypatch.setattr(room_module, "head_answers", lambda: True)
     monkeypatch.setattr(
         ray,
         "nodes",
@@ -50,6 +51,18 @@ def test_auto_waits_with_one_worker_for_the_first_node_and_follows_the_cluster(n
     nodes.append(8.0)
     growing._asked -= 60
     assert growing.workers == 8
+
+
+def test_a_head_that_does_not_answer_is_not_asked_for_nodes(nodes, monkeypatch):
+    nodes[:] = [2.0]
+    standing = room()
+    nodes.append(8.0)
+    monkeypatch.setattr(room_module, "head_answers", lambda: False)
+    standing._asked -= 60
+    assert standing.workers == 2
+    monkeypatch.setattr(room_module, "head_answers", lambda: True)
+    standing._asked -= 60
+    assert standing.workers == 10
 
 
 def test_a_number_of_workers_is_what_was_asked_for(nodes):
@@ -132,3 +145,45 @@ def test_limits_without_a_bound_refuse_nothing_that_fits_one_node(nodes, groups)
     nodes[:] = []
     groups[:] = [NodeGroup({"CPU": 8.0}, None)]
     assert room(cpus_per_worker=4).workers >= 32
+
+
+class Said:
+    """What an autoscaler has answered, without Ray."""
+
+    def __init__(self, feasible):
+        self.feasible, self.taken = feasible, 0
+
+    def take(self, _):
+        self.taken += 1
+
+
+@pytest.mark.parametrize(("feasible", "cpus", "refused"), [
+    (False, 0.0, True),
+    (False, 4.0, False),  # it is only at its limits
+    (True, 0.0, False),
+    (None, 0.0, False),
+])  # fmt: skip
+def test_what_the_autoscaler_refuses_while_a_worker_waits_ends_the_run(
+    monkeypatch, feasible, cpus, refused
+):
+    made = {"Alive": True, "Resources": {"CPU": cpus}, "Labels": {"ray.io/node-group": "head"}}
+    monkeypatch.setattr(room_module, "node_groups", lambda: None)
+    monkeypatch.setattr(room_module.feasibility, "status", lambda: None)
+    monkeypatch.setattr(ray, "nodes", lambda: [made])
+    waiting = room(cpus_per_worker=2)
+    waiting._answers = Said(feasible)
+    if refused:
+        with pytest.raises(ClusterError, match=r"waiting for 2 CPUs.*no node which it may bring"):
+            waiting.check_refusal()
+    else:
+        waiting.check_refusal()
+    assert waiting._answers.taken == 1
+    waiting._answers.feasible = None
+    waiting.check_refusal()
+    assert waiting._answers.taken == 1, "it is asked every few seconds"
+
+
+def test_nobody_is_asked_where_nobody_scales(nodes, monkeypatch):
+    nodes[:] = [0.0]
+    monkeypatch.setattr(room_module.feasibility, "status", lambda: pytest.fail("asked"))
+    room().check_refusal()

@@ -31,6 +31,8 @@ class Cluster:
     failing: tuple[str, ...] = ()
     cpus: float = 2.0
     has_autoscaler: bool = False
+    would_hold: bool | None = None
+    asked: list[tuple[float, float | None]] = field(default_factory=list)
     address: str = "http://head:8265"
     jobs: dict[str, SubmittedRun] = field(default_factory=dict)
     seen: dict[str, int] = field(default_factory=dict)
@@ -42,6 +44,10 @@ class Cluster:
 
     def grows(self):
         return self.has_autoscaler
+
+    def holds(self, cpus, memory, modules=()):
+        self.asked.append((cpus, memory))
+        return self.would_hold
 
     def find(self, run_id):
         run = self.jobs.get(run_id)
@@ -182,6 +188,30 @@ def test_a_worker_that_no_node_can_hold_is_refused_before_anything_is_written(tm
         submit(spec, Cluster())
     assert not any(tmp_path.iterdir())
     assert submit(spec, Cluster(has_autoscaler=True)).runs
+
+
+@pytest.mark.parametrize("would_hold", [True, None])
+def test_an_autoscaler_is_asked_about_workers_that_no_node_holds_yet(tmp_path, would_hold):
+    spec = spec_at(tmp_path, "runtime: {cpus_per_worker: 4, memory_per_worker: 1kB}")
+    cluster = Cluster(has_autoscaler=True, would_hold=would_hold)
+    assert submit(spec, cluster).runs
+    assert cluster.asked == [(4.0, 1000.0)]
+    fitting = Cluster(has_autoscaler=True, cpus=8)
+    submit(spec, fitting)
+    assert fitting.asked == []
+
+
+def test_workers_that_an_autoscaler_can_bring_no_node_for_are_refused_before_anything_starts(
+    tmp_path,
+):
+    spec = spec_at(tmp_path, "runtime: {cpus_per_worker: 4}")
+    cluster = Cluster(has_autoscaler=True, would_hold=False)
+    text = r"4 CPUs.*largest of 2 has 2.*its autoscaler may bring none.*bring larger nodes"
+    with pytest.raises(ClusterError, match=text) as caught:
+        submit(spec, cluster)
+    assert caught.value.exit_code == 4
+    assert not cluster.started
+    assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
