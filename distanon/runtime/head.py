@@ -76,6 +76,11 @@ def head_address() -> str:
     return str(ray.get_runtime_context().gcs_address)
 
 
+def head_answers() -> bool:
+    """Whether the head is there: Ray waits for one that is not, and then ends the process."""
+    return answers(head_address())
+
+
 def answers(address: str) -> bool:
     """Whether somebody listens at HOST:PORT."""
     host, _, port = address.rpartition(":")
