@@ -168,6 +168,7 @@ def test_what_the_autoscaler_refuses_while_a_worker_waits_ends_the_run(
 ):
     made = {"Alive": True, "Resources": {"CPU": cpus}, "Labels": {"ray.io/node-group": "head"}}
     monkeypatch.setattr(room_module, "node_groups", lambda: None)
+    monkeypatch.setattr(room_module, "head_answers", lambda: True)
     monkeypatch.setattr(room_module.feasibility, "status", lambda: None)
     monkeypatch.setattr(ray, "nodes", lambda: [made])
     waiting = room(cpus_per_worker=2)
