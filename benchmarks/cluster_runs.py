@@ -52,11 +52,10 @@ def small_cluster(mark: str) -> Iterator[None]:
         mark: what all its processes have in their environment.
     """
     before = dict(os.environ)
-    os.environ[MARK] = mark
+    os.environ.update({MARK: mark, "PYTHONPATH": str(ROOT)})
     try:
         with cluster(workers=2, cpus=1) as environment:
             os.environ.update(environment)
-            os.environ["PYTHONPATH"] = str(ROOT)
             yield
     finally:
         os.environ.clear()

@@ -33,6 +33,8 @@ PRIVATE = "private"
 """The one key of a submission's metadata."""
 
 _POLL_S = 1.0
+_PATIENCE_S = 60.0
+"""How long a head that has answered before may keep silent, where nothing is begun by asking."""
 _LONGEST_ANSWER_S = ANSWER_S + 60  # with the start of the job that asks
 _STOP_S = "60"  # Ray kills a stopped job's driver after 3 s, which is too short to say good-bye
 _UNDER_WAY = ("pending", "running")
@@ -200,7 +202,7 @@ class JobServer:
     def log(self, run_id: str) -> str:
         """What the latest submission has printed so far."""
         found = self.require(run_id)
-        return str(self._asked(lambda: self._client.get_job_logs(found.submission_id)))
+        return str(self._asked(lambda: self._client.get_job_logs(found.submission_id), _PATIENCE_S))
 
     def follow(self, run_id: str) -> Iterator[str]:
         """What the latest submission prints, until it ends."""
@@ -219,36 +221,48 @@ class JobServer:
             loop.close()
 
     def _all(self) -> list[SubmittedRun]:
-        jobs = self._asked(self._client.list_jobs)
+        jobs = self._asked(self._client.list_jobs, _PATIENCE_S)
         return [run for job in jobs if (run := _run_of(job)) is not None]
 
     def _get(self, path: str) -> list[dict[str, Any]]:
         answer = self._asked(lambda: self._client._do_request("GET", path))  # noqa: SLF001 - no public call
         return list(answer.json()["data"]["result"]["result"])
 
-    def _asked(self, call: Callable[[], _R]) -> _R:
+    def _asked(self, call: Callable[[], _R], patience_s: float = 0.0) -> _R:
         """An answer of the server, its failures in words of ours.
+
+        Args:
+            call: the question.
+            patience_s: seconds from the first failure in which it is asked again: a head whose
+                CPUs are taken by runs may not answer for a while.
 
         Raises:
             ClusterError: it did not answer, or refused.
         """
         from ray.exceptions import AuthenticationError
 
-        try:
-            return call()
-        except AuthenticationError:
-            raise ClusterError(
-                f"{self.address} asks for a token: set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or "
-                "RAY_AUTH_TOKEN_PATH to the cluster's"
-            ) from None
-        except (ConnectionError, OSError) as error:  # requests' errors are OSErrors
-            raise ClusterError(
+        deadline = time.monotonic() + patience_s
+        while True:
+            try:
+                return call()
+            except AuthenticationError:
+                raise ClusterError(
+                    f"{self.address} asks for a token: set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN "
+                    "or RAY_AUTH_TOKEN_PATH to the cluster's"
+                ) from None
+            except (OSError, RuntimeError) as error:  # requests' errors are OSErrors
+                if time.monotonic() >= deadline:
+                    raise self._failure(error) from None
+            time.sleep(_POLL_S)
+
+    def _failure(self, error: Exception) -> ClusterError:
+        if isinstance(error, OSError):
+            return ClusterError(
                 f"no job server answers at {self.address} ({type(error).__name__}); expected "
                 "http://HEAD:8265 of a running cluster"
-            ) from None
-        except RuntimeError as error:
-            first = str(error).strip().split("\n", 1)[0][:200]
-            raise ClusterError(f"{self.address} refused: {first}") from None
+            )
+        first = str(error).strip().split("\n", 1)[0][:200]
+        return ClusterError(f"{self.address} refused: {first}")
 
 
 def inside_a_job() -> str | None:
