@@ -205,15 +205,23 @@ def equal_rows(left: pa.Table, right: pa.Table, columns: Sequence[str]) -> NDArr
     """
     same = np.ones(left.num_rows, np.bool_)
     for name in columns:
-        ours, theirs = canonical(left.column(name)), canonical(right.column(name))
-        if ours.type != theirs.type:
-            ours, theirs = _comparable(ours), _comparable(theirs)
-            if ours.type != theirs.type:
-                ours, theirs = _numbers(ours), _numbers(theirs)
+        ours, theirs = alike(canonical(left.column(name)), canonical(right.column(name)))
         equal = pc.fill_null(pc.equal(ours, theirs), False)
         missing = pc.and_(pc.is_null(ours, nan_is_null=True), pc.is_null(theirs, nan_is_null=True))
         same &= np.asarray(pc.or_(equal, missing).to_numpy(), dtype=np.bool_)
     return same
+
+
+def alike(ours: pa.ChunkedArray, theirs: pa.ChunkedArray) -> tuple[pa.ChunkedArray, ...]:
+    """Two columns in their canonical form, in one type in which they can be compared.
+
+    What becomes of either depends on the other's type alone, never on its values.
+    """
+    if ours.type != theirs.type:
+        ours, theirs = _comparable(ours), _comparable(theirs)
+        if ours.type != theirs.type:
+            ours, theirs = _numbers(ours), _numbers(theirs)
+    return ours, theirs
 
 
 def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:

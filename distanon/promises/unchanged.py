@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-import numpy as np
-import pyarrow as pa
 from pydantic import Field
 
-from distanon.data.classes import equal_rows
 from distanon.data.evidence import Evidence
 from distanon.kernels.counts import exact
 from distanon.promises.base import Promise, Verdict, unverified
+from distanon.runtime.crew import Crew, SerialCrew
+from distanon.sharded.source_rows import rows_like_their_sources
 
 
 class Unchanged(Promise):
@@ -33,15 +32,20 @@ class Unchanged(Promise):
 
     def verify(self, evidence: Evidence) -> Verdict:
         """Compares every row with its source; without originals and sources it can't be kept."""
+        return self.verify_with(SerialCrew(), evidence)
+
+    def verify_with(self, crew: Crew, evidence: Evidence) -> Verdict:
+        """As `verify`, partition by partition: no process holds the tables."""
         if evidence.original is None or evidence.sources is None:
             return unverified(self, "the originals and the source of each row")
         columns = evidence.quasi_identifiers
-        originals = evidence.original_table.select(list(columns)).take(pa.array(evidence.sources))
-        same = equal_rows(evidence.release_table, originals, columns)
-        rows, count = len(same), int(same.sum())
+        same = rows_like_their_sources(
+            crew, evidence.release, evidence.original, evidence.sources, columns
+        )
+        rows, count = len(evidence.release), len(same)
         limit = exact(self.at_most)
         kept = count * limit.denominator <= limit.numerator * rows
-        listed = np.flatnonzero(same)[:100] + 1
+        listed = same[:100] + 1
         share = count / rows if rows else 0.0
         return Verdict(
             promise=self.name,

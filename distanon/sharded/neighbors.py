@@ -112,13 +112,13 @@ def _of_range(
     name = f"neighborhoods-{start}-{stop}"
     stored = scratch.find(name)
     if stored is not None:
-        return _from_table(stored.read())
+        return from_table(stored.read())
     found = index.neighborhoods(start, stop, k, ties)
-    scratch.write(name, _as_table(found))
+    scratch.write(name, as_table(found))
     return found
 
 
-def _as_table(found: Neighborhoods) -> pa.Table:
+def as_table(found: Neighborhoods) -> pa.Table:
     """One row a query; what belongs to its neighbors as lists."""
     starts = pa.array(found.starts, pa.int64())
     lists = {
@@ -134,7 +134,8 @@ def _as_table(found: Neighborhoods) -> pa.Table:
     return pa.table(columns)
 
 
-def _from_table(table: pa.Table) -> Neighborhoods:
+def from_table(table: pa.Table) -> Neighborhoods:
+    """What `as_table` was given."""
     columns = {
         name: table.column(name).combine_chunks().flatten().to_numpy(zero_copy_only=False)
         for name in ("points", "weights", "distances")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from distanon.data.ports import Scratch
 from distanon.errors import InfeasibleError
 from distanon.kernels.neighbors import Ties
 from distanon.kernels.pieces import (
@@ -22,6 +23,7 @@ from distanon.kernels.pieces import (
     wanted,
 )
 from distanon.runtime.crew import Crew, Kept
+from distanon.sharded.finished_pieces import finished, keep, stored
 from distanon.sharded.pieces import Pieces
 
 Floats = NDArray[np.float64]
@@ -39,6 +41,8 @@ def neighborhoods_in_pieces(
     *,
     queries: Sequence[Integers] | None = None,
     left_out: bool = True,
+    scratch: Scratch | None = None,
+    name: str = "",
 ) -> list[Kept]:
     """The neighborhoods of points of a table in pieces, over the whole table.
 
@@ -49,6 +53,8 @@ def neighborhoods_in_pieces(
         ties: as `NeighborIndex.neighborhoods`.
         queries: for each piece the points that ask, int64; None: all.
         left_out: whether a record of the asking point is left out.
+        scratch: where what a piece has found is kept beyond a crash, and looked for first.
+        name: there, for these pieces, queries and settings alone.
 
     Returns:
         For each piece a `kernels.pieces.Found`, kept. Its lists are those of one index over all
@@ -63,18 +69,27 @@ def neighborhoods_in_pieces(
             f"expected k from 1 to {available} (the number of {'other ' * left_out}records), "
             f"got {k}"
         )
-    found: list[Kept] = []
+    names = [f"{name}-{at}" for at in range(len(pieces))]
+    done = {} if scratch is None else finished(scratch, names)
+    found: dict[int, Kept] = dict(
+        zip(done, crew.map(stored, done.values(), keep=True, phase=_PHASE), strict=True)
+    )
+    left = [at for at in range(len(pieces)) if at not in found]
     together = 2 * crew.workers  # what pieces send one another is dropped group by group
-    for start in range(0, len(pieces), together):
-        group = range(start, min(start + together, len(pieces)))
-        found += _of_group(crew, pieces, group, (k, ties, left_out), queries)
-    return found
+    for start in range(0, len(left), together):
+        group = left[start : start + together]
+        made = _of_group(crew, pieces, group, (k, ties, left_out), queries)
+        if scratch is not None:
+            written = [(one, scratch, names[at]) for one, at in zip(made, group, strict=True)]
+            list(crew.map(keep, written, phase=_PHASE))
+        found |= zip(group, made, strict=True)
+    return [found[at] for at in range(len(pieces))]
 
 
 def _of_group(
     crew: Crew,
     pieces: Pieces,
-    group: range,
+    group: Sequence[int],
     settings: tuple[int, Ties, bool],
     queries: Sequence[Integers] | None,
 ) -> list[Kept]:

@@ -10,7 +10,8 @@ from distanon.data.space import AttributeSpace
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset, MemoryScratch, cut
 from distanon.errors import InfeasibleError
-from distanon.kernels.neighbors import NeighborIndex, distinct
+from distanon.kernels.neighbors import Neighborhoods, NeighborIndex, distinct
+from distanon.kernels.pieces import ask
 from distanon.runtime.crew import SerialCrew
 from distanon.sharded.piece_neighbors import neighborhoods_in_pieces
 from distanon.sharded.pieces import cut_into_pieces, pieces_for, values_of
@@ -121,6 +122,29 @@ def test_an_exchange_that_was_finished_is_not_done_again():
     again = cut_into_pieces(crew, scratch, data, space, Streams(3), 7)
     for one, other in zip(first.kept, again.kept, strict=True):
         assert crew.fetch(one).numbers.tolist() == crew.fetch(other).numbers.tolist()
+
+
+def test_pieces_that_were_finished_are_not_searched_again(monkeypatch):
+    scratch, data, crew = MemoryScratch(), dataset(people(), 3), SerialCrew()
+    pieces = cut_into_pieces(crew, scratch, data, space_of(data), Streams(3), 7)
+    settings = {"k": 6, "ties": "include", "scratch": scratch, "name": "lists"}
+    whole = [crew.fetch(one) for one in neighborhoods_in_pieces(crew, pieces, **settings)]
+    for name in ("lists-2", "lists-5-points"):  # as if the run had died before these
+        del scratch._tables[name]
+    asked = []
+    monkeypatch.setattr(
+        "distanon.sharded.piece_neighbors.ask",
+        lambda piece, *args, **how: asked.append(piece.numbers[0]) or ask(piece, *args, **how),
+    )
+    again = [crew.fetch(one) for one in neighborhoods_in_pieces(crew, pieces, **settings)]
+    assert asked == [crew.fetch(pieces.kept[at]).numbers[0] for at in (2, 5)]
+    for one, other in zip(whole, again, strict=True):
+        for name in ("queries", "leads", "values"):
+            assert getattr(one, name).dtype == getattr(other, name).dtype
+            assert getattr(one, name).tobytes() == getattr(other, name).tobytes()
+        for name in Neighborhoods.__slots__:
+            assert getattr(one.lists, name).dtype == getattr(other.lists, name).dtype
+            assert getattr(one.lists, name).tobytes() == getattr(other.lists, name).tobytes()
 
 
 def test_some_points_can_ask_for_what_is_near_themselves_included():

@@ -139,7 +139,7 @@ def in_pieces(
     if sigma == "auto":
         sample = sigma_sample(len(dataset), streams)
         sigma = best_sigma(space.embed(values_of(crew, dataset, space, sample)))
-    known = _surveyed(method, context, pieces, space, sigma)
+    known = _surveyed(method, context, pieces, space, sigma, f"neighborhoods-{count}")
     chosen, told = _chosen(method, context, pieces, known, len(dataset))
     spans = tuple((part.start, part.stop) for part in dataset.partitions)
     choice = Choice(
@@ -194,11 +194,18 @@ def _space(method: DPTPE, dataset: Dataset, context: Context) -> AttributeSpace:
 
 
 def _surveyed(
-    method: DPTPE, context: Context, pieces: Pieces, space: AttributeSpace, sigma: float
+    method: DPTPE,
+    context: Context,
+    pieces: Pieces,
+    space: AttributeSpace,
+    sigma: float,
+    name: str,
 ) -> list[Kept]:
-    """Both passes; what is known of each piece's points, kept."""
+    """Both passes; what is known of each piece's points, kept; neighborhoods under a name."""
     crew = context.crew
-    found = neighborhoods_in_pieces(crew, pieces, method.k, method.ties)
+    found = neighborhoods_in_pieces(
+        crew, pieces, method.k, method.ties, scratch=context.scratch, name=name
+    )
     both = list(zip(pieces.kept, found, strict=True))
     # By lowest record number; no other record's number is looked at.
     every = np.full(pieces.records, np.nan)
