@@ -1,16 +1,18 @@
 # The wheel and what the lock pins for it; nothing else. `--shm-size` (or a memory-backed /dev/shm)
 # should hold the shared arrays: Ray falls back to disk below that.
-FROM python:3.11-slim AS build
+FROM python:3.11.13-slim-bookworm AS build
 WORKDIR /src
-COPY requirements.lock pyproject.toml README.md LICENSE ./
-COPY distanon ./distanon
+# What the lock pins first: a change of the package alone leaves this layer as it was.
+COPY requirements.lock ./
 RUN awk '/^(uv|hatchling|packaging|pathspec|pluggy|trove-classifiers)==/ {on = 1} on {print} on && !/\\$/ {on = 0}' requirements.lock > build.txt \
- && pip install --no-cache-dir --no-deps --require-hashes -r build.txt \
- && uv build --wheel --no-build-isolation --out-dir /dist . \
+ && pip install --no-cache-dir --no-deps --require-hashes -r build.txt
+COPY pyproject.toml README.md LICENSE ./
+COPY distanon ./distanon
+RUN uv build --wheel --no-build-isolation --out-dir /dist . \
  && uv venv /opt/distanon \
  && VIRTUAL_ENV=/opt/distanon uv pip install --no-cache --constraint requirements.lock /dist/*.whl
 
-FROM python:3.11-slim
+FROM python:3.11.13-slim-bookworm
 LABEL org.opencontainers.image.title="distanon" \
       org.opencontainers.image.licenses="Apache-2.0"
 RUN useradd --create-home --uid 10001 distanon
