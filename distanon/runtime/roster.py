@@ -21,7 +21,10 @@ from distanon.runtime.worker import Greeting, Worker, versions
 _NOTE_S = 10.0
 IDLE_S = 20.0
 """Seconds for which a worker may have nothing to do where nodes can be given back."""
-_PREFERENCE = {  # a lost worker costs an item, so workers take what is cheap where there is some
+# A lost worker costs an item, so workers take what is cheap where there is some. Not where nodes
+# are brought for them: an autoscaler that is asked for spot nodes waits for them, and brings no
+# others while there are none to be had; there its own priorities decide.
+_PREFERENCE = {
     "label_selector": {"ray.io/market-type": "spot"},
     "fallback_strategy": [{"label_selector": {"ray.io/market-type": "!spot"}}],
 }
@@ -70,7 +73,7 @@ class Roster:
         self._progress = progress
         self._losses = losses
         self._room = Room(settings, grows=not own)
-        self._actor_class = _actor_class(settings, pinned=own)
+        self._actor_class = _actor_class(settings, pinned=own, choosy=not self._room.is_elastic)
         self._versions = versions()
         self._failed_starts = 0
         self._alone_since: float | None = None
@@ -200,7 +203,7 @@ def _end(member: Member) -> None:
         ray.kill(member.actor)
 
 
-def _actor_class(settings: RuntimeSettings, *, pinned: bool) -> Any:
+def _actor_class(settings: RuntimeSettings, *, pinned: bool, choosy: bool) -> Any:
     import ray
 
     options: dict[str, Any] = {
@@ -210,7 +213,7 @@ def _actor_class(settings: RuntimeSettings, *, pinned: bool) -> Any:
         "scheduling_strategy": "SPREAD",
     }
     if not pinned:
-        options |= _PREFERENCE
+        options |= _PREFERENCE if choosy else {}
         # Of its own it would make a worker start seconds later.
         options["runtime_env"] = {"env_vars": worker_environment(settings.cpus_per_worker)}
     if settings.memory_per_worker != "auto":

@@ -82,7 +82,19 @@ def test_the_head_takes_no_items_and_workers_are_spot_before_on_demand(config):
     assert spot["node_config"]["InstanceMarketOptions"]["MarketType"] == "spot"
     assert "InstanceMarketOptions" not in fallback["node_config"]
     assert spot["max_workers"] > fallback["max_workers"]
+    assert config["max_workers"] == spot["max_workers"] + fallback["max_workers"]
     assert spot["min_workers"] == fallback["min_workers"] == 0
+
+
+def test_spot_nodes_come_first_and_on_demand_ones_where_there_are_no_more(config, brought):
+    workers = {
+        name: (node["max_workers"], node["resources"]["CPU"], node.get("priority", 0))
+        for name, node in config["available_node_types"].items()
+        if name != "head"
+    }
+    assert brought(workers, 8) == {"worker.spot": 1}
+    assert brought(workers, 8 * 18) == {"worker.spot": 16, "worker.on-demand": 2}
+    assert brought(workers, 8 * 3, failed=["worker.spot"]) == {"worker.on-demand": 3}
 
 
 def test_the_cluster_asks_for_a_token_and_the_dashboard_stays_on_the_head(config):

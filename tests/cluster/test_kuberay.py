@@ -148,6 +148,69 @@ def test_the_driver_stays_off_spot_and_workers_prefer_it(ray):
     assert spot["maxReplicas"] > fallback["maxReplicas"]
 
 
+def test_spot_pods_come_first_and_on_demand_ones_where_there_are_no_more(ray, brought):
+    workers = {
+        group["groupName"]: (
+            group["maxReplicas"],
+            float(
+                group["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"],
+            ),
+            group.get("priority", 0),
+        )
+        for group in cluster_of(ray)["workerGroupSpecs"]
+    }
+    assert brought(workers, 8) == {"spot": 1}
+    assert brought(workers, 8 * 18) == {"spot": 16, "on-demand": 2}
+    assert brought(workers, 8 * 3, failed=["spot"]) == {"on-demand": 3}
+
+
+def test_the_pod_that_submits_is_let_through_to_the_dashboard_and_has_no_rights():
+    (job,) = documents("rayjob.yaml")
+    submitter = job["spec"]["submitterPodTemplate"]
+    policy = next(one for one in documents("access.yaml") if one["kind"] == "NetworkPolicy")
+    let_in = [
+        peer["podSelector"]["matchLabels"]
+        for rule in policy["spec"]["ingress"]
+        for peer in rule["from"]
+        if "podSelector" in peer and {"protocol": "TCP", "port": 8265} in rule.get("ports", [])
+    ]
+    assert submitter["metadata"]["labels"] in let_in
+    whole = {"apiVersion": "v1", "kind": "Pod", **copy.deepcopy(submitter)}
+    whole["metadata"]["name"] = "submitter"
+    kubernetes_validate.validate(whole, "1.37", strict=True)
+    assert submitter["spec"]["automountServiceAccountToken"] is False
+    (container,) = submitter["spec"]["containers"]
+    head = pods(job)[0]["spec"]["containers"][0]
+    assert container["securityContext"] == head["securityContext"]
+    assert container["image"] == head["image"]
+
+
+def test_the_policy_closes_every_pod_of_the_cluster_but_for_what_it_needs(ray):
+    policy = next(one for one in documents("access.yaml") if one["kind"] == "NetworkPolicy")["spec"]
+    ours = policy["podSelector"]["matchLabels"]
+    for pod in pods(ray):
+        assert ours.items() <= pod["metadata"]["labels"].items()
+    assert policy["policyTypes"] == ["Ingress", "Egress"]
+    for rule in policy["ingress"]:
+        others = [
+            peer for peer in rule["from"] if peer.get("podSelector", {}) != {"matchLabels": ours}
+        ]
+        assert rule["from"], "a rule without peers lets everybody in"
+        assert not others or {port["port"] for port in rule["ports"]} <= {8265, 8080}
+    for rule in policy["egress"]:
+        assert "to" in rule or {port["port"] for port in rule["ports"]} == {443, 6443}
+
+
+def test_no_manifest_holds_a_credential_and_the_role_comes_from_the_service_account():
+    (account,) = [one for one in documents("access.yaml") if one["kind"] == "ServiceAccount"]
+    assert account["metadata"]["annotations"]["eks.amazonaws.com/role-arn"]
+    assert account["automountServiceAccountToken"] is False
+    for file in KUBERAY.glob("*.yaml"):
+        text = file.read_text()
+        for word in ("kind: Secret", "AWS_", "secretKeyRef", "AKIA", "password"):
+            assert word not in text, f"{word} in {file.name}"
+
+
 def test_versions_are_those_of_the_lock(ray):
     lock = (ROOT / "requirements.lock").read_text()
     assert f"ray=={cluster_of(ray)['rayVersion']} " in lock.replace("[default]", "")

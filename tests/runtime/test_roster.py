@@ -18,6 +18,7 @@ class FixedRoom:
     """Room for ten workers."""
 
     is_elastic = True
+    check_refusal = staticmethod(lambda: None)
     workers = 10
 
     def __init__(self, *_, **__):
@@ -89,3 +90,15 @@ def test_without_work_nobody_is_missed(roster, monkeypatch):
         roster.check_alone(backlog)
         clock[0] += 10_000.0
         roster.check_alone(0)
+
+
+@pytest.mark.parametrize(("elastic", "choosy"), [(True, False), (False, True)])
+def test_the_market_of_nodes_is_chosen_by_workers_only_where_no_autoscaler_does(
+    monkeypatch, elastic, choosy
+):
+    asked = []
+    monkeypatch.setattr(FixedRoom, "is_elastic", elastic)
+    monkeypatch.setattr(roster_module, "Room", FixedRoom)
+    monkeypatch.setattr(roster_module, "_actor_class", lambda *_, **how: asked.append(how))
+    Roster(RuntimeSettings(), Silent(), Losses(), own=False)
+    assert asked == [{"pinned": False, "choosy": choosy}]
