@@ -2,58 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import dataclass
 
 from distanon.data.ports import Progress, Silent
-from distanon.errors import ClusterError, ResumeError, SpecError
+from distanon.errors import ClusterError, SpecError
 from distanon.job.journal import HELD, SPEC, Journal
 from distanon.runtime.submission import SubmittedRun
 from distanon.spec import JobSpec, parse
 from distanon.spec.places import BUILTIN, RUN_ID, is_remote
 from distanon.storage.store import Store
+from distanon.sweep.carrying_out import CarriedOut
 from distanon.sweep.cases import Case, cases
+from distanon.sweep.outcomes import ended, recorded
 from distanon.sweep.records import RunRecord, SweepRecord, read_sweep
-
-_POLL_S = 1.0
-_SAYS = "distanon: "
-_NO_PACKAGE = "No module named distanon"
-_FAILED = 1
-
-
-class Server(Protocol):
-    """What a submission needs of a cluster: `runtime.submission.JobServer`."""
-
-    address: str
-
-    def nodes(self) -> list[dict[str, float]]:
-        """The resources of each node that is alive."""
-        ...
-
-    def grows(self) -> bool:
-        """Whether an autoscaler may bring more nodes."""
-        ...
-
-    def holds(self, cpus: float, memory: float | None, modules: Sequence[str] = ()) -> bool | None:
-        """Whether the autoscaler would bring a node for a worker; None: it does not say."""
-        ...
-
-    def find(self, run_id: str) -> SubmittedRun | None:
-        """The latest submission of a run."""
-        ...
-
-    def start(
-        self, run_id: str, arguments: Sequence[str], private: str, *, modules: Sequence[str] = ()
-    ) -> SubmittedRun:
-        """Starts a command of distanon."""
-        ...
-
-    def log(self, run_id: str) -> str:
-        """What a run has printed."""
-        ...
+from distanon.sweep.server import Server
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +81,9 @@ def submit(
     private = spec.private_prefix(run_id)
     started, notes = _start(spec, run_id, private, server, order)
     if not order.wait:
-        return Submission((_recorded(started, {}),), None, notes)
-    ended = _ended(server, started)
-    return Submission((ended,), ended.exit_code, notes)
+        return Submission((recorded(started, {}),), None, notes)
+    last = ended(server, started)
+    return Submission((last,), last.exit_code, notes)
 
 
 def _submit_sweep(spec: JobSpec, server: Server, order: Order, progress: Progress) -> Submission:
@@ -135,7 +98,7 @@ def _submit_sweep(spec: JobSpec, server: Server, order: Order, progress: Progres
     if known is None:
         record.write(store)
     if order.wait:
-        return _carry_out(found, record, store, server, order, progress)
+        return _carried_out(found, record, store, server, order, progress)
     if server.find(sweep_id) is None:
         store.write(SPEC, spec.to_yaml().encode())
         arguments = ["submit", store.place(SPEC), "--wait", *_options(order)]
@@ -143,7 +106,7 @@ def _submit_sweep(spec: JobSpec, server: Server, order: Order, progress: Progres
     return Submission(record.runs, None, (f"the sweep itself is run {sweep_id}",))
 
 
-def _carry_out(
+def _carried_out(
     found: Sequence[Case],
     record: SweepRecord,
     store: Store,
@@ -151,42 +114,16 @@ def _carry_out(
     order: Order,
     progress: Progress,
 ) -> Submission:
-    """Starts cases as others end; one that fails leaves the rest alone."""
+    specs = {case.run_id: case.spec for case in found}
+
+    def start(run: RunRecord) -> SubmittedRun:
+        spec = specs[run.run_id]
+        return _start(spec, run.run_id, run.private, server, order, hold=True)[0]
+
     at_once = order.at_once or _holds(found[0].spec, server)
-    by_id = {case.run_id: case for case in found}
-    waiting = [run for run in record.runs if run.exit_code is None]
-    running: dict[str, SubmittedRun] = {}
-    progress.start("runs", len(waiting))
-    while waiting or running:
-        while waiting and len(running) < at_once:
-            run = waiting.pop(0)
-            case = by_id[run.run_id]
-            try:
-                started, _ = _start(case.spec, run.run_id, run.private, server, order, hold=True)
-            except (SpecError, ResumeError) as error:
-                failed = replace(run, status="failed", exit_code=2, reason=str(error))
-                record = record.with_run(failed)
-                record.write(store)
-                progress.advance()
-                continue
-            running[run.run_id] = started
-            record = record.with_run(replace(run, status="running"))
-            record.write(store)
-        for run_id in list(running):
-            now = server.find(run_id)
-            if now is not None and now.is_under_way:
-                continue
-            ended = _outcome(server, now or running[run_id])
-            was = next(run for run in record.runs if run.run_id == run_id)
-            record = record.with_run(replace(ended, changes=was.changes))
-            record.write(store)
-            del running[run_id]
-            progress.advance()
-            progress.note(f"{run_id}: {ended.status}")
-        if running:
-            time.sleep(_POLL_S)
-    codes = [run.exit_code for run in record.runs if run.exit_code]
-    return Submission(record.runs, codes[0] if codes else 0)
+    done = CarriedOut(record, store, server, start, at_once, progress).to_the_end()
+    codes = [run.exit_code for run in done.runs if run.exit_code]
+    return Submission(done.runs, codes[0] if codes else 0)
 
 
 def _start(
@@ -225,54 +162,7 @@ def resume_on(server: Server, private: str, run_id: str, modules: Sequence[str] 
     known = server.find(run_id)
     if known is None or not known.is_under_way:
         known = server.start(run_id, ["resume", private], private, modules=modules)
-    return _recorded(known, {})
-
-
-def _ended(server: Server, run: SubmittedRun) -> RunRecord:
-    """A run at its end."""
-    now: SubmittedRun | None = run
-    while now is not None and now.is_under_way:
-        time.sleep(_POLL_S)
-        now = server.find(run.run_id)
-    return _outcome(server, now or replace(run, status="failed", message="the cluster forgot it"))
-
-
-def _outcome(server: Server, run: SubmittedRun) -> RunRecord:
-    """How a submitted run ended, with its reason where it failed."""
-    if run.status == "succeeded":
-        return replace(_recorded(run, {}), exit_code=0)
-    code = run.exit_code or _FAILED
-    try:
-        reason = _reason(server.log(run.run_id)) or run.message
-    except (ClusterError, ResumeError):
-        reason = run.message
-    return replace(_recorded(run, {}), exit_code=code, reason=reason)
-
-
-def _reason(log: str) -> str:
-    """What the command said last, as it says why it ends."""
-    if _NO_PACKAGE in log:
-        return (
-            "the cluster's `python` has no distanon: put the environment's bin folder first on "
-            "the PATH of the head, or bring a wheel along (--wheel)"
-        )
-    said = [reason for line in log.splitlines() if (reason := _said(line))]
-    return said[-1] if said else ""
-
-
-def _said(line: str) -> str:
-    """Why a command ends, where a line of its log says so, as text or as JSON."""
-    if line.startswith(_SAYS):
-        return line.removeprefix(_SAYS)
-    try:
-        entry = json.loads(line) if line.startswith("{") else {}
-    except ValueError:
-        return ""
-    return str(entry.get("message", "")) if entry.get("level") == "error" else ""
-
-
-def _recorded(run: SubmittedRun, changes: dict[str, Any]) -> RunRecord:
-    return RunRecord(run.run_id, run.private, changes, run.status, run.exit_code)
+    return recorded(known, {})
 
 
 def _broke_off(run: SubmittedRun) -> bool:

@@ -78,7 +78,8 @@ class Cluster:
 
 @pytest.fixture(autouse=True)
 def _hurry(monkeypatch):
-    monkeypatch.setattr("distanon.sweep.submission._POLL_S", 0.0)
+    for module in ("carrying_out", "outcomes"):
+        monkeypatch.setattr(f"distanon.sweep.{module}.POLL_S", 0.0)
 
 
 def spec_at(folder, *more):
@@ -144,6 +145,29 @@ def test_a_sweep_runs_a_bounded_number_at_once_and_one_failure_leaves_the_rest(t
     assert [run.changes for run in failed] == [{"method.k": failing}]
     assert done.exit_code == 3
     assert sum(run.status == "succeeded" for run in done.runs) == 19
+
+
+def test_a_head_too_busy_to_take_a_run_is_asked_again_while_others_run(tmp_path):
+    spec = spec_at(tmp_path, "sweep: {method.k: [2, 3, 4]}")
+    cluster, refusals = Cluster(), [ClusterError("refused"), ClusterError("refused")]
+
+    def start(run_id, arguments, private, *, modules=()):
+        if cluster.started and refusals:
+            raise refusals.pop()
+        return Cluster.start(cluster, run_id, arguments, private, modules=modules)
+
+    cluster.start = start
+    done = submit(spec, cluster, Order(wait=True, at_once=3))
+    assert [run.status for run in done.runs] == ["succeeded"] * 3
+    assert len(cluster.started) == 3
+    cluster, refusals = Cluster(), []
+
+    def refuse(*_, **__):
+        raise ClusterError("the head is gone")
+
+    cluster.start = refuse
+    with pytest.raises(ClusterError, match="the head is gone"):
+        submit(spec_at(tmp_path / "other", "sweep: {method.k: [2]}"), cluster, Order(wait=True))
 
 
 def test_a_sweep_goes_on_where_it_was_broken_off(tmp_path):
