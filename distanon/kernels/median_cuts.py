@@ -88,7 +88,7 @@ def propose(
         start, stop = starts[i], stops[i]
         if stop - start < 2 * minimum:
             continue
-        _measure(axes, codes, start, stop, lows, highs, extents, marks)
+        measure(axes, codes, start, stop, lows, highs, extents, marks)
         skip = skips[i]
         while q > 0 and attributes[i] < 0:
             j = int(np.argmax(extents))
@@ -104,14 +104,14 @@ def propose(
                     is_enough = _enough(codes, people, seen, j, border, start, stop, minimum, stamp)
                 if is_enough and skip == 0:
                     attributes[i], last_codes[i], middles[i] = j, border, start + left
-                    _move(codes, records, people, j, border, start, stop)
+                    move(codes, records, people, j, border, start, stop)
                     break
                 skip -= int(is_enough)
     return attributes, last_codes, middles
 
 
 @njit(cache=True, nogil=True)
-def _measure(
+def measure(
     axes: Axes,
     codes: Codes,
     start: int,
@@ -160,14 +160,14 @@ def _extent(axes: Axes, j: int, low: int, high: int, top: int, kinds: int) -> fl
         return 0.0
     first, last = np.int64(low), np.int64(high)
     if axes.heights[j] > 0:
-        level = axes.levels[j] + _height(axes, j, low, high) * many
+        level = axes.levels[j] + height_of(axes, j, low, high) * many
         first, last = np.int64(axes.firsts[level + low]), np.int64(axes.lasts[level + low])
     base = axes.starts[j]
     return float((axes.values[base + last] - axes.values[base + first]) / width)
 
 
 @njit(cache=True, nogil=True)
-def _height(axes: Axes, j: int, low: int, high: int) -> int:
+def height_of(axes: Axes, j: int, low: int, high: int) -> int:
     """The height of the lowest common ancestor of two codes."""
     height = 0
     while axes.lasts[axes.levels[j] + height * axes.counts[j] + low] < high:
@@ -235,7 +235,7 @@ def _beside_median(
     level = 0
     has_tree = axes.heights[j] > 0
     if has_tree:
-        level = axes.levels[j] + (_height(axes, j, low, high) - 1) * many
+        level = axes.levels[j] + (height_of(axes, j, low, high) - 1) * many
     running, border, left = 0, -1, 0
     found = 0
     last_present = low
@@ -323,7 +323,7 @@ def _enough(
 
 
 @njit(cache=True, nogil=True)
-def _move(
+def move(
     codes: Codes, records: Codes, people: Codes, j: int, border: int, start: int, stop: int
 ) -> None:
     """Puts the rows of the left side first."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from distanon.kernels.counts import Counts
 from distanon.kernels.median_cuts import Axes, Codes, Floats, Integers, descend, propose
+from distanon.kernels.other_borders import other_cuts
 
 Booleans = NDArray[np.bool_]
 Tree = NDArray[np.int64]
@@ -163,8 +164,10 @@ def partition(
 
     A cut lies between two distinct values, beside the median, and stands if both sides have
     enough records and keep every limit; else the border on the other side of the median is
-    tried, then the next widest attribute. Missing is a value beyond all others; a group that
-    mixes it with values counts as wide as the attribute can be, and they are parted first.
+    tried, then the next widest attribute. Where limits refuse all of these, the most even border
+    that stands is taken, of the widest attribute that has one (`other_borders`). Missing is a
+    value beyond all others; a group that mixes it with values counts as wide as the attribute can
+    be, and they are parted first.
 
     Args:
         values: float64, shape (n, q); NaN is missing. Nominal attributes are places in an order.
@@ -180,7 +183,7 @@ def partition(
     Source: LeFevre, DeWitt & Ramakrishnan, ICDE 2006, section 3 (strict multidimensional
         partitioning).
     Deviation: the source cuts after the median; of the two borders beside it we take the one that
-        parts the records more evenly, then the other one.
+        parts the records more evenly, then the other one; then, for limits' sake, any border.
     """
     axes, codes = dictionary(values, widths, trees, sets)
     n = len(codes)
@@ -323,17 +326,43 @@ def grow(
             axes, rows.codes, rows.records, rows.people, low, high, skips, minimum
         )
         stands = attributes >= 0
+        beside = _cut_elsewhere(axes, rows, nodes, open_nodes[~stands], minimum, limits)
         open_nodes, skips = open_nodes[stands], skips[stands]
         low, high, middles = low[stands], high[stands], middles[stands]
         attributes, borders = attributes[stands], borders[stands]
         keeps = _keeps(rows, low, middles, high, limits)
         children = nodes.cut(open_nodes[keeps], attributes[keeps], borders[keeps], middles[keeps])
+        children = np.concatenate((children, beside))
         if largest:
             sizes = nodes.stops[children] - nodes.starts[children]
             children = children[sizes > largest]
         open_nodes = np.concatenate((open_nodes[~keeps], children))
         skips = np.concatenate((skips[~keeps] + 1, np.zeros(len(children), np.int64)))
     return nodes.growth()
+
+
+def _cut_elsewhere(
+    axes: Axes, rows: Rows, nodes: _Nodes, own: Integers, minimum: int, limits: Sequence[Limit]
+) -> Integers:
+    """Cuts nodes away from the median, where limits refused all cuts beside it; the children.
+
+    Without limits there is nothing to find: a border farther out leaves a smaller side.
+    """
+    own = own[nodes.stops[own] - nodes.starts[own] >= 2 * minimum]
+    if not limits or not len(own):
+        return np.zeros(0, np.int64)
+    found = other_cuts(
+        axes,
+        rows.codes,
+        rows.records,
+        rows.people,
+        nodes.starts[own],
+        nodes.stops[own],
+        minimum,
+        limits,
+    )
+    is_cut = found[0] >= 0
+    return nodes.cut(own[is_cut], *(one[is_cut] for one in found))
 
 
 def finished(axes: Axes, rows: Rows, growth: Growth) -> Partitioning:

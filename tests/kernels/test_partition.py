@@ -50,14 +50,25 @@ def widths_of(values: np.ndarray) -> np.ndarray:
     return np.where(high > filled, high - filled, 0.0)
 
 
+def extent(column: np.ndarray, width: float) -> float:
+    present = column[~np.isnan(column)]
+    if 0 < len(present) < len(column):
+        return 1.0
+    return (present.max() - present.min()) / width if len(present) and width > 0 else 0.0
+
+
+def farther(values: np.ndarray, widths: np.ndarray, rows: np.ndarray):
+    """Left sides of all borders, attribute by attribute, the most even first."""
+    extents = [extent(values[rows, j], widths[j]) for j in range(values.shape[1])]
+    for j in sorted(range(len(extents)), key=lambda at: (-extents[at], at)):
+        column = np.where(np.isnan(values[rows, j]), np.inf, values[rows, j])
+        borders = np.unique(column)[:-1] if extents[j] > 0 else []
+        sides = [column <= border for border in borders]
+        yield from sorted(sides, key=lambda left: abs(2 * int(left.sum()) - len(rows)))
+
+
 def twin(values: np.ndarray, widths: np.ndarray, minimum: int, holds) -> list[np.ndarray]:
     """Groups by the rule as it stands in the docstring, one record after another."""
-
-    def extent(column: np.ndarray, width: float) -> float:
-        present = column[~np.isnan(column)]
-        if 0 < len(present) < len(column):
-            return 1.0
-        return (present.max() - present.min()) / width if len(present) and width > 0 else 0.0
 
     def cuts(rows: np.ndarray):
         extents = [extent(values[rows, j], widths[j]) for j in range(values.shape[1])]
@@ -76,7 +87,7 @@ def twin(values: np.ndarray, widths: np.ndarray, minimum: int, holds) -> list[np
             yield from (column <= v for v in both)
 
     def split(rows: np.ndarray) -> list[np.ndarray]:
-        for left in cuts(rows):
+        for left in [*cuts(rows), *farther(values, widths, rows)]:
             sides = rows[left], rows[~left]
             if all(len(side) >= minimum and holds(side) for side in sides):
                 return [*split(sides[0]), *split(sides[1])]
@@ -106,6 +117,14 @@ def test_with_a_limit_the_groups_are_those_of_the_rule_too(values, minimum, leas
     assert [np.flatnonzero(made.labels == g).tolist() for g in range(len(made))] == [
         sorted(rows.tolist()) for rows in wanted
     ]
+
+
+def test_a_cut_far_from_the_median_stands_where_limits_refuse_those_beside_it() -> None:
+    # Borders after the first to the sixth of twenty values leave both kinds on both sides.
+    values = np.arange(20.0)[:, None]
+    codes = np.isin(np.arange(20), [0, 6]).astype(np.int64)
+    made = partition(values, widths_of(values), 3, limits=[Limit(codes, 2, AtLeast(2))])
+    assert made.labels.tolist() == [0] * 6 + [1] * 14
 
 
 @settings(max_examples=60, deadline=None)
