@@ -29,7 +29,7 @@ from distanon.storage import claims, graph_staging, leftovers, staging
 from distanon.storage.formats import OutputFormat
 from distanon.storage.graph_staging import GraphManifest, StagedGraph
 from distanon.storage.leftovers import STAGING
-from distanon.storage.liveness import RECORD, Heartbeat, Life, read_life
+from distanon.storage.liveness import RECORD, SILENCE_S, Heartbeat, Life, read_life
 from distanon.storage.places import check_disjoint
 from distanon.storage.scratch import StoreScratch
 from distanon.storage.staging import Manifest
@@ -345,7 +345,8 @@ def _stores(output: str, private: str, settings: StorageSettings | None) -> tupl
 def _under_way(private: Store) -> OutputExistsError:
     return OutputExistsError(
         f"{private.url}: a run with this private prefix is under way; wait for it, or give this "
-        "one a prefix (or --run-id) of its own"
+        "one a prefix (or --run-id) of its own. One that was killed on another machine counts as "
+        f"under way for {SILENCE_S / 60:g} minutes after its last sign of life"
     )
 
 
