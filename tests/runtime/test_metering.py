@@ -74,21 +74,55 @@ def test_progress_that_leads_nowhere_is_no_fault():
     metered.close()
 
 
-def test_every_query_of_the_dashboard_names_metrics_and_tags_that_exist():
-    queries = [
+def faults(query):
+    """What is wrong with a query of the dashboard."""
+    found = []
+    for name in re.findall(r"ray_\w+", query) or [""]:
+        meter = next((one for one in METERS if f"ray_{one.name}" == name), None)
+        if meter is None:
+            found.append(f"no metric {name!r}")
+            continue
+        if ("rate(" in query or "increase(" in query) != (meter.kind == "counter"):
+            found.append(f"{name} is a {meter.kind}")
+        known = {"run", "method"} | ({"phase"} if meter.by_phase else set())
+        tags = [tag for group in re.findall(r"by \(([^)]*)\)", query) for tag in group.split(", ")]
+        tags += re.findall(r"(\w+)=~?\"", query)
+        found += [f"{name} has no tag {tag}" for tag in tags if tag not in known]
+    return found
+
+
+def queries():
+    return [
         target["expr"]
         for panel in json.loads(DASHBOARD.read_text())["panels"]
         for target in panel["targets"]
     ]
-    asked = {name for query in queries for name in re.findall(r"ray_\w+", query)}
-    assert asked <= {f"ray_{meter.name}" for meter in METERS}
-    assert asked >= {f"ray_{meter.name}" for meter in METERS}, "a metric that nobody is shown"
-    for query in queries:
-        (name,) = set(re.findall(r"ray_\w+", query))
-        meter = next(one for one in METERS if f"ray_{one.name}" == name)
-        assert ("rate(" in query or "increase(" in query) == (meter.kind == "counter")
-        for group in re.findall(r"by \(([^)]*)\)", query):
-            assert set(group.split(", ")) <= {"run", "method", "phase"}
+
+
+def test_every_query_of_the_dashboard_names_metrics_and_tags_that_exist():
+    assert queries()
+    assert {query: found for query in queries() if (found := faults(query))} == {}
+
+
+def test_every_metric_is_shown_to_somebody():
+    asked = {name for query in queries() for name in re.findall(r"ray_\w+", query)}
+    assert asked == {f"ray_{meter.name}" for meter in METERS}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("ray_distanon_items_total", "ray_distanon_item_total", "no metric"),
+        ("ray_distanon_items_total", "ray_distanon_backlog", "is a gauge"),
+        ("ray_distanon_backlog", "ray_distanon_items_total", "is a counter"),
+        ("phase", "subject", "has no tag subject"),
+        ("ray_distanon_backlog", "up", "no metric"),
+    ],
+)
+def test_a_query_of_what_does_not_exist_is_found(old, new, fault):
+    broken = [query.replace(old, new) for query in queries() if old in query]
+    assert broken
+    assert any(fault in told for query in broken for told in faults(query))
 
 
 def test_variables_of_the_dashboard_are_asked_of_metrics_that_exist():
