@@ -15,14 +15,20 @@ RUN uv build --wheel --no-build-isolation --out-dir /dist . \
 FROM python:3.11.13-slim-bookworm
 LABEL org.opencontainers.image.title="distanon" \
       org.opencontainers.image.licenses="Apache-2.0"
-RUN useradd --create-home --uid 10001 distanon
+# Ray's launcher starts workers from the head by ssh and rsync, in login shells, which set the PATH
+# anew; what it copies to a host belongs to uid 1000 there, the token with its mode 0600 too.
+RUN apt-get update \
+ && apt-get install -y --no-install-recommends openssh-client rsync \
+ && rm -rf /var/lib/apt/lists/* \
+ && useradd --create-home --uid 1000 --shell /bin/bash distanon \
+ && echo 'export PATH="/opt/distanon/bin:$PATH"' > /etc/profile.d/distanon.sh
 COPY --from=build /opt/distanon /opt/distanon
 # The environment's bin folder comes first: a Ray head runs job entry points with the first python on its PATH.
 ENV PATH="/opt/distanon/bin:$PATH" \
     PYTHONUNBUFFERED=1 \
     RAY_USAGE_STATS_ENABLED=0 \
     NUMBA_CACHE_DIR=/home/distanon/.cache/numba
-USER 10001
+USER 1000
 WORKDIR /home/distanon
 ENTRYPOINT ["distanon"]
 CMD ["--help"]
