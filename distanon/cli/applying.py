@@ -68,11 +68,17 @@ def apply(
             progress=progress,
         )
     if as_json:
-        places = {"run_id": done.run_id, "output": done.output, "private": done.private}
+        places = {
+            "run_id": done.run_id,
+            "output": done.output,
+            "private": done.private,
+            "report": done.report,
+        }
         print_json({**places, "counts": dict(done.counts), **figures_of(done)})
         return
     print_figures(done)
     counts = ", ".join(f"{name.replace('_', ' ')} {count}" for name, count in done.counts.items())
     print(f"counts   {counts}")
     print(f"release  {done.output}")
+    print(f"report   {done.report}")
     print(f"private  {done.private}")

@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -16,12 +16,17 @@ from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement
 from distanon.data.ports import Progress, Silent
 from distanon.data.release import Release
-from distanon.data.table import Dataset
+from distanon.data.streams import Streams
+from distanon.data.table import Dataset, MemoryScratch
 from distanon.errors import InputError, ResumeError, SpecError
+from distanon.job.comparison import measure_release
 from distanon.job.facts import public_document, release_facts, versions
-from distanon.job.journal import REFUSED, Journal, by_prefix_alone, refused_run
+from distanon.job.journal import REFUSED, REPORT, Journal, by_prefix_alone, refused_run
+from distanon.job.new_evidence import as_measured, control_beside
 from distanon.job.new_records import OnBreach, fitting, open_new, released
 from distanon.job.run import refuse_broken
+from distanon.methods.base import Context
+from distanon.methods.fitted import Fitted
 from distanon.promises.base import Promise, Verdict
 from distanon.runtime.crew import SerialCrew
 from distanon.spec import JobSpec, parse
@@ -30,6 +35,9 @@ from distanon.storage.fitted import read_fitted
 from distanon.storage.places import check_disjoint
 from distanon.storage.publishing import Attempt, check_output
 from distanon.storage.store import StorageSettings, Store
+
+_SEED = 0
+"""Samples of what is measured hide nothing: the same records give the same figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +52,8 @@ class Applied:
         counts: records released, suppressed, of these with values that the fit has never seen,
             and released beyond the published region of their group.
         seconds: from the start to `_SUCCESS`.
-        measurements: none; attacks and utility are measured by `audit`.
+        measurements: attacks and utility, as of any release.
+        report: the private report.
     """
 
     run_id: str
@@ -53,7 +62,8 @@ class Applied:
     verdicts: Sequence[Verdict]
     counts: Mapping[str, int]
     seconds: float
-    measurements: Sequence[Measurement] = field(default=())
+    measurements: Sequence[Measurement] = ()
+    report: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +130,47 @@ def apply(
     with Attempt.begin(target, private, done.spec.storage) as attempt:
         _begin(journal, done, f"{done.run_id}-applied-{digest}", target)
         watcher.start("verify and publish", 1)
-        verdicts = _publish(done, attempt, journal, release, dataset, overwrite=overwrite)
+        verdicts, evidence = _publish(done, attempt, journal, release, dataset, overwrite=overwrite)
         seconds = round(time.monotonic() - started, 3)
-        attempt.cleanup()
-        journal.update_run(status="done", seconds_to_success=seconds)
+        journal.update_run(status="published", seconds_to_success=seconds)
         watcher.advance()
-    if release.counts["suppressed"]:
-        watcher.note(f"{release.counts['suppressed']} of {len(dataset)} records were suppressed")
-    run_id = journal.read_run()["run_id"]
-    return Applied(run_id, target, private, verdicts, dict(release.counts), seconds)
+        if release.counts["suppressed"]:
+            watcher.note(
+                f"{release.counts['suppressed']} of {len(dataset)} records were suppressed"
+            )
+        figures = _measure(done, evidence, fitted, journal, watcher)
+        _finish(done, attempt, journal)
+    return Applied(
+        journal.read_run()["run_id"],
+        target,
+        private,
+        verdicts,
+        dict(release.counts),
+        seconds,
+        figures,
+        journal.store.place(REPORT),
+    )
+
+
+def _measure(
+    run: _Run, evidence: Evidence, fitted: Fitted, journal: Journal, watcher: Progress
+) -> list[Measurement]:
+    """Attacks and utility, measured beside the new records."""
+    beside = as_measured(evidence, fitted)
+    if beside.original is not None:
+        beside = replace(beside, control=control_beside(run.spec, beside.original, watcher))
+    context = Context(SerialCrew(watcher), MemoryScratch(), Streams(_SEED), watcher)
+    return measure_release(run.spec, beside, context, journal, journal.read_run()["run_id"])
+
+
+def _finish(run: _Run, attempt: Attempt, journal: Journal) -> None:
+    """Reports, and the end of what nobody needs any more."""
+    journal.write_report()
+    attempt.publish_report(journal.public_report())
+    if run.spec.keep_mapping:
+        attempt.keep_mapping()
+    attempt.cleanup()
+    journal.update_run(status="done")
 
 
 def _finished(run: str) -> _Run:
@@ -195,17 +237,16 @@ def _publish(
     dataset: Dataset,
     *,
     overwrite: bool,
-) -> list[Verdict]:
+) -> tuple[list[Verdict], Evidence]:
     """Stages, reads back, checks every promise and publishes, as any release."""
     spec, promises = run.spec, run.promises
     manifest = attempt.stage(release, spec.output_format)
     staged, sources = attempt.read_back(release.schema)
-    verdicts = auditing.verify(promises, Evidence(staged, dataset, sources), SerialCrew())
+    evidence = Evidence(staged, dataset, sources)
+    verdicts = auditing.verify(promises, evidence, SerialCrew())
     journal.write_audit(verdicts, spec.effective_promises()[1])
     journal.update_run(release=release_facts(spec, release, dataset.schema, manifest.records))
     refuse_broken(promises, verdicts, journal, attempt)
     document = public_document(spec, release, manifest, verdicts)
     attempt.publish({**document, "made_by": "apply"}, overwrite=overwrite)
-    if spec.keep_mapping:
-        attempt.keep_mapping()
-    return verdicts
+    return verdicts, evidence

@@ -99,6 +99,23 @@ def measure_all(
         journal.write_metrics(subjects, spec.run_id)
 
 
+def measure_release(
+    spec: JobSpec, evidence: Evidence, context: Context, journal: Journal, run_id: str
+) -> list[Measurement]:
+    """Measures a release alone, whatever its spec compares; writes metrics.json.
+
+    Args:
+        spec: what is measured, and for how long.
+        evidence: the released files beside the originals.
+        context: crew and streams count.
+        journal: of what released it.
+        run_id: likewise.
+    """
+    figures = _figures(spec, evidence, context, spec.measure.budget_s)
+    journal.write_metrics([subject_of(spec.method.name, figures)], run_id)
+    return figures
+
+
 def _beside(
     spec: JobSpec,
     method: Method,

@@ -134,7 +134,7 @@ def _hold_out(
         return whole, None
     if isinstance(control, ControlFraction):
         return hold_out(whole, control.fraction, streams)
-    return whole, _control_file(control, whole, wanted, spec.storage)
+    return whole, control_file(control, whole, wanted, spec.storage)
 
 
 def hold_out(whole: Dataset, fraction: float, streams: Streams) -> tuple[Dataset, Dataset]:
@@ -153,7 +153,7 @@ def hold_out(whole: Dataset, fraction: float, streams: Streams) -> tuple[Dataset
     return whole.select(np.flatnonzero(~held)), replace(taken, domain=scan(taken))
 
 
-def _control_file(
+def control_file(
     path: str, whole: Dataset, wanted: TableInput, storage: StorageSettings
 ) -> Dataset:
     """A table of people who are not in the input, checked as the input is."""

@@ -16,6 +16,7 @@ def applied(job, monkeypatch):
         measurements=(),
         counts={"records": 90, "suppressed": 10, "unseen_values": 2},
         seconds=0.5,
+        report="private/a/a-1/applied/0/report.html",
     )
 
     def call(*args, **kwargs):
@@ -33,6 +34,7 @@ def test_apply_says_what_was_released_and_what_left_out(applied, command):
     assert done.exit_code == 0, done.stderr
     assert "records 90, suppressed 10, unseen values 2" in done.stdout
     assert "out-applied/" in done.stdout
+    assert "report   private/a/a-1/applied/0/report.html" in done.stdout
     (call,) = applied.calls
     assert call.args == ("private/a/a-1", "new.csv")
     assert call.kwargs["on_breach"] == "suppress"

@@ -270,6 +270,53 @@ def test_an_application_has_a_report_and_is_not_resumed_but_done_again(runs, new
         jobs.resume(done.private)
 
 
+def unmeasured(figures):
+    return [figure.name for figure in figures if figure.name.endswith("not_measured")]
+
+
+@pytest.mark.parametrize("method", ["mondrian", "values"])
+def test_an_application_is_measured_as_the_run_is(method, tmp_path):
+    spec = spec_of(tmp_path, method, "measure.budget_s=600")
+    run = jobs.run_job(spec, serial=True)
+    done = jobs.apply(run.private, str(tmp_path / "fit.csv"))
+    ours, theirs = ({figure.name: figure for figure in one.measurements} for one in (done, run))
+    assert list(ours) == list(theirs)
+    assert not unmeasured(done.measurements)
+    for name, figure in ours.items():  # samples aside, the same release has the same figures
+        if name.startswith(("classes.", "class_sizes", "information.", "generalization")):
+            assert figure == theirs[name]
+    assert {"generalization.ncp", "generalization.ncp_members"} & set(ours)
+    page = (Path(done.output) / "report-public.html").read_text()
+    assert "Singling out" in page
+    assert Path(done.report).read_text() != page
+    again = jobs.apply(run.private, str(tmp_path / "fit.csv"), overwrite=True)
+    assert again.measurements == done.measurements
+
+
+@pytest.mark.parametrize("method", ["mondrian", "reconstruction"])
+def test_new_records_are_measured_in_the_scale_of_the_fit(method, tmp_path):
+    run = jobs.run_job(spec_of(tmp_path, method, "measure.budget_s=600"), serial=True)
+    # One category of the fit does not occur, and one occurs that the fit has never seen.
+    new = people(2, 300)
+    new = new[new["job"] != "clerk"]
+    new.iloc[:3, new.columns.get_loc("job")] = "astronaut"
+    done = jobs.apply(run.private, new, on_breach="suppress")
+    assert done.counts["unseen_values"] == 3
+    assert not unmeasured(done.measurements)
+    assert json.loads((Path(done.private) / "run.json").read_text())["status"] == "done"
+
+
+def test_the_control_file_of_a_job_is_that_of_its_applications(tmp_path):
+    people(5, 60).to_csv(tmp_path / "control.csv", index=False)
+    control = f"input.control={tmp_path / 'control.csv'}"
+    run = jobs.run_job(spec_of(tmp_path, "mondrian", control, "measure.budget_s=600"), serial=True)
+    done = jobs.apply(run.private, people(2, 300), on_breach="suppress")
+    assert any(figure.name.startswith("membership") for figure in done.measurements)
+    (tmp_path / "control.csv").unlink()
+    done = jobs.apply(run.private, people(2, 300), on_breach="suppress", overwrite=True)
+    assert not any(figure.name.startswith("membership") for figure in done.measurements)
+
+
 @pytest.mark.s3
 def test_runs_and_releases_on_s3_are_applied_as_local_ones(runs, new, tmp_path, s3_environment):
     bucket, hidden = s3_environment.bucket(), s3_environment.bucket()
@@ -285,7 +332,9 @@ def test_runs_and_releases_on_s3_are_applied_as_local_ones(runs, new, tmp_path, 
             assert remote.read(entry.name) == (Path(local.output) / entry.name).read_bytes()
     assert [entry.name for entry in Store(done.private).list()] == [
         "audit.json",
+        "metrics.json",
         "published.json",
+        "report.html",
         "run.json",
         "spec.yaml",
     ]
