@@ -8,20 +8,25 @@ import gzip
 import io
 import zlib
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import pyarrow as pa
-import pyarrow.csv as pa_csv
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from distanon.errors import InputError
+from distanon.storage.csv_records import (
+    Dialect,
+    is_unclosed,
+    misread,
+    parse_records,
+    ragged_row,
+    unclosed,
+)
 
 _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE = 1 << 16  # bytes of text that show the delimiter
 _SAMPLE_ROWS = 100
-_BLOCK = 1 << 24  # bytes of a parsing block; a record must fit in one
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
@@ -77,8 +82,13 @@ class CsvText:
     @property
     def settings_shown(self) -> str:
         """What was used, for the user."""
-        name = _NAMES.get(self.delimiter, f"'{self.delimiter}'")
-        return f"delimiter {name}, encoding {self.encoding}"
+        return settings_shown(self.delimiter, self.encoding)
+
+
+def settings_shown(delimiter: str, encoding: str) -> str:
+    """What was used, for the user."""
+    name = _NAMES.get(delimiter, f"'{delimiter}'")
+    return f"delimiter {name}, encoding {encoding}"
 
 
 def parse(content: bytes, settings: CsvSettings, file: str) -> CsvText:
@@ -96,9 +106,15 @@ def parse(content: bytes, settings: CsvSettings, file: str) -> CsvText:
     if not data.strip():
         raise InputError(f"{file}: the file is empty; expected a header and at least one row")
     delimiter = settings.delimiter or find_delimiter(data)
-    names = _header(data, delimiter, file)
-    whole = data if data.endswith((b"\n", b"\r")) else data + b"\n"
-    table = _parsed(whole, delimiter, names, settings.missing, file)
+    names = header(data, delimiter, file)
+    dialect = Dialect(delimiter, tuple(names), settings.missing)
+    table, ragged = parse_records(data, dialect, file, has_header=True)
+    if ragged is not None:
+        raise ragged_row(ragged, names, file)
+    if table.column_names != names:
+        raise misread(file)
+    if table.num_rows and is_unclosed(table, data.count(b'"')):
+        raise unclosed(table.num_rows, file)
     return CsvText(table, delimiter, encoding)
 
 
@@ -122,30 +138,48 @@ def rows(content: bytes, settings: CsvSettings, file: str) -> list[list[str]]:
 
 def to_utf8(content: bytes, encoding: str | None, file: str) -> tuple[bytes, str]:
     """The text as UTF-8 without a byte-order mark, and the encoding that it was in."""
-    mark, marked = next(
-        ((mark, name) for mark, name in _MARKS if content.startswith(mark)), (b"", "")
-    )
-    name = encoding or marked or _guess(content)
-    if not name.startswith(("utf-16", "utf-32")) and b"\0" in content:
-        row = content[: content.index(b"\0")].count(b"\n")
+    mark, marked = byte_order(content)
+    name = encoding or marked or guess_encoding(content)
+    if not name.startswith(("utf-16", "utf-32")):
+        refuse_nul(content, file)
+    if marked and codecs.lookup(name).name.startswith(marked.partition("-")[0]):
+        name, content = marked, content[len(mark) :]
+    if codecs.lookup(name).name in ("utf-8", "ascii"):
+        if is_utf8(content):
+            return content, name
+        raise not_text(file, name)
+    try:
+        data = content.decode(name).encode()
+    except (UnicodeError, ValueError):
+        raise not_text(file, name) from None
+    if b"\0" in data:
+        raise not_text(file, name)
+    return data, name
+
+
+def byte_order(content: bytes) -> tuple[bytes, str]:
+    """The byte-order mark at the beginning of a file, and the encoding that it tells."""
+    return next(((mark, name) for mark, name in _MARKS if content.startswith(mark)), (b"", ""))
+
+
+def refuse_nul(content: bytes, file: str, lines: int = 0) -> None:
+    """Refuses bytes of which no text consists.
+
+    Args:
+        content: some bytes of a file.
+        file: its name in messages.
+        lines: how many lines end before them.
+
+    Raises:
+        InputError: says in which row.
+    """
+    if b"\0" in content:
+        row = lines + content[: content.index(b"\0")].count(b"\n")
         where = f"row {row}" if row else "the header"
         raise InputError(
             f"{file}: a NUL byte in {where}: no text has one. Take it out; or, if the file is in "
             "UTF-16 or UTF-32, set csv.encoding"
         )
-    if marked and codecs.lookup(name).name.startswith(marked.partition("-")[0]):
-        name, content = marked, content[len(mark) :]
-    if codecs.lookup(name).name in ("utf-8", "ascii"):
-        if _is_utf8(content):
-            return content, name
-        raise _not_text(file, name)
-    try:
-        data = content.decode(name).encode()
-    except (UnicodeError, ValueError):
-        raise _not_text(file, name) from None
-    if b"\0" in data:
-        raise _not_text(file, name)
-    return data, name
 
 
 def find_delimiter(data: bytes) -> str:
@@ -175,18 +209,19 @@ def _unpacked(content: bytes, file: str) -> bytes:
         raise InputError(f"{file}: the gzip file is damaged or cut short") from None
 
 
-def _guess(content: bytes) -> str:
+def guess_encoding(content: bytes) -> str:
     """UTF-8 where it is valid, UTF-16 where every other byte is zero, else Western European."""
     sample = content[:_SAMPLE]
     if sample.count(0) > len(sample) // 4:
         return "utf-16-le" if sample[1::2].count(0) > sample[::2].count(0) else "utf-16-be"
-    if _is_utf8(content):
+    if is_utf8(content):
         return "utf-8"
     # Bytes 128 to 159 are control characters in Latin-1 and letters or quotes in Windows-1252.
     return "cp1252" if any(0x80 <= byte < 0xA0 for byte in set(content)) else "latin-1"
 
 
-def _is_utf8(content: bytes) -> bool:
+def is_utf8(content: bytes) -> bool:
+    """Whether bytes are text in UTF-8."""
     try:
         pa.array([content], pa.large_binary()).cast(pa.large_string())
     except pa.ArrowInvalid:
@@ -194,13 +229,14 @@ def _is_utf8(content: bytes) -> bool:
     return b"\0" not in content
 
 
-def _not_text(file: str, encoding: str) -> InputError:
+def not_text(file: str, encoding: str) -> InputError:
+    """What is told of a file in another encoding."""
     return InputError(
         f"{file}: not text in the encoding {encoding}; set csv.encoding to that of the file"
     )
 
 
-def _header(data: bytes, delimiter: str, file: str) -> list[str]:
+def header(data: bytes, delimiter: str, file: str) -> list[str]:
     """The column names.
 
     Raises:
@@ -216,82 +252,3 @@ def _header(data: bytes, delimiter: str, file: str) -> list[str]:
         place = next(place for place, name in enumerate(names, 1) if not name.strip())
         raise InputError(f"{file}: column {place} has no name; give it one in the header")
     return names
-
-
-def _parsed(
-    data: bytes, delimiter: str, names: list[str], missing: Sequence[str], file: str
-) -> pa.Table:
-    table, is_ragged = _arrow(data, delimiter, names, missing, _BLOCK, file)
-    if is_ragged:
-        raise _first_ragged(data, delimiter, names, file)
-    if table.column_names != names:
-        raise InputError(f"{file}: the header can't be read; check its quotes")
-    # An unclosed quote swallows all rows to the end of the file into the last one's cell.
-    if data.count(b'"') % 2 and table.num_rows:
-        last = table.slice(table.num_rows - 1).to_pylist()[0]
-        if any("\n" in cell for cell in last.values() if cell):
-            raise InputError(f"{file}: row {table.num_rows} opens a quote that is never closed")
-    return table
-
-
-def _arrow(
-    data: bytes, delimiter: str, names: list[str], missing: Sequence[str], block: int, file: str
-) -> tuple[pa.Table, bool]:
-    """Parses in parallel; also says whether a row had more or fewer cells than the header."""
-    ragged: list[int] = []
-
-    def note(row: pa_csv.InvalidRow) -> str:
-        ragged.append(row.actual_columns)
-        return "skip"
-
-    try:
-        table = pa_csv.read_csv(
-            pa.BufferReader(data),
-            read_options=pa_csv.ReadOptions(block_size=min(block, len(data) + 1)),
-            parse_options=_parse_options(delimiter, names, data, note),
-            convert_options=pa_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
-                null_values=["", *missing],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
-            ),
-        )
-    except pa.ArrowInvalid:
-        # The parser's own message quotes the row. Rows longer than a block need a larger one.
-        if block < len(data):
-            return _arrow(data, delimiter, names, missing, len(data) + 1, file)
-        raise InputError(f"{file}: not CSV; check its quotes and csv.delimiter") from None
-    return table, bool(ragged)
-
-
-def _first_ragged(data: bytes, delimiter: str, names: list[str], file: str) -> InputError:
-    """Which row it is: known only where one thread parses."""
-    found: list[tuple[int, int]] = []
-
-    def note(row: pa_csv.InvalidRow) -> str:
-        found.append((row.number - 1, row.actual_columns))
-        return "skip"
-
-    pa_csv.read_csv(
-        pa.BufferReader(data),
-        read_options=pa_csv.ReadOptions(use_threads=False, block_size=len(data) + 1),
-        parse_options=_parse_options(delimiter, names, data, note),
-    )
-    row, cells = found[0]
-    more = f" ({len(found)} such rows in all)" if len(found) > 1 else ""
-    return InputError(
-        f"{file}: row {row} has {cells} cells, expected {len(names)} as in the header{more}; "
-        "check its quotes and csv.delimiter"
-    )
-
-
-def _parse_options(
-    delimiter: str, names: list[str], data: bytes, note: object
-) -> pa_csv.ParseOptions:
-    return pa_csv.ParseOptions(
-        delimiter=delimiter,
-        newlines_in_values=b'"' in data,
-        # In a single column an empty line is a record whose value is missing.
-        ignore_empty_lines=len(names) > 1,
-        invalid_row_handler=note,
-    )

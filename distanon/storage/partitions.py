@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -103,17 +104,29 @@ def _retyped(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 def cut_ranges(
     files: Sequence[tuple[Store, Sequence[int]]], pieces: int
 ) -> list[tuple[ParquetRange, ...]]:
+    """Cuts files into at most `pieces` lists of ranges, as `cut_rows`."""
+    cuts = cut_rows([groups for _, groups in files], pieces)
+    return [
+        tuple(ParquetRange(files[place][0], first, last) for place, first, last in parts)
+        for parts in cuts
+    ]
+
+
+def cut_rows(files: Sequence[Sequence[int]], pieces: int) -> list[tuple[tuple[int, int, int], ...]]:
     """Cuts files into at most `pieces` lists of ranges of nearly equal size.
 
-    A border moves to the end of a row group where one is near (a quarter of a piece), so that
-    few row groups are read twice.
+    A border moves to the end of a group of rows where one is near (a quarter of a piece), so that
+    few groups are read twice.
 
     Args:
-        files: each with the rows of its row groups, in record order.
+        files: the rows of the groups of each, in record order.
         pieces: at least 1.
+
+    Returns:
+        For each piece the places of its files, with their first row and the one behind the last.
     """
-    rows = [sum(groups) for _, groups in files]
-    ends = np.cumsum([size for _, groups in files for size in groups], dtype=np.int64)
+    rows = [sum(groups) for groups in files]
+    ends = np.cumsum([size for groups in files for size in groups], dtype=np.int64)
     total = int(sum(rows))
     borders = np.linspace(0, total, max(1, min(pieces, total)) + 1).round().astype(np.int64)
     if len(ends):
@@ -126,11 +139,11 @@ def cut_ranges(
     starts = np.concatenate([[0], np.cumsum(rows, dtype=np.int64)]).tolist()
     return [
         tuple(
-            ParquetRange(file, max(low, start) - start, min(high, stop) - start)
-            for (file, _), start, stop in zip(files, starts, starts[1:], strict=False)
+            (place, max(low, start) - start, min(high, stop) - start)
+            for place, (start, stop) in enumerate(pairwise(starts))
             if max(low, start) < min(high, stop)
         )
-        for low, high in zip(borders.tolist(), borders.tolist()[1:], strict=False)
+        for low, high in pairwise(borders.tolist())
     ]
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -18,15 +20,19 @@ from distanon.data.ports import Partition
 from distanon.data.schema import SOURCE
 from distanon.data.table import cut
 from distanon.errors import InputError
-from distanon.storage.csv_text import CsvSettings, parse, rows
-from distanon.storage.inference import infer, text_of_digits, uses_comma, uses_point
-from distanon.storage.partitions import ParquetPartition, cut_ranges
+from distanon.storage.csv_partitions import cut_blocks
+from distanon.storage.csv_scan import ScannedCsv, scan_csv
+from distanon.storage.csv_text import CsvSettings, rows, settings_shown
+from distanon.storage.inference import ColumnFacts, typed
+from distanon.storage.partitions import ParquetPartition, cut_ranges, cut_rows
 from distanon.storage.parts import PartFile, find_parts
 from distanon.storage.store import StorageSettings, Store
 
 PARTITION_ROWS = 262_144
 """Records of a partition where nothing else sets their number."""
 _GROUP_ROWS = 4 * PARTITION_ROWS  # a row group up to here is read whole: its pieces cost as much
+
+_KEPT = 1 << 25  # bytes of CSV text up to which its records stay in memory
 
 _THREADS = 8  # footers and small files are read this many at a time
 
@@ -75,7 +81,7 @@ def open_table(
     settings: StorageSettings | None = None,
     pieces: int | None = None,
 ) -> OpenedTable:
-    """Opens a table: parquet lazily, CSV read into memory here.
+    """Opens a table. CSV is read once here, since types are decided over all values.
 
     Args:
         path: a file, a folder or a glob; parts are taken in the order of their paths.
@@ -220,67 +226,84 @@ def _common_schema(parts: Sequence[PartFile], schemas: Sequence[pa.Schema]) -> p
 def _open_csv(
     path: str, parts: Sequence[PartFile], csv: CsvSettings, pieces: int | None
 ) -> OpenedTable:
-    texts, versions, shown = [], [], set[str]()
+    scanned: list[ScannedCsv] = []
+    shown, room = set[str](), _KEPT
     for part in parts:
-        content = part.file.read()
-        text = parse(content, csv, part.shown)
-        shown.add(text.settings_shown)
-        plain_schema(text.table.schema, part.shown)
-        texts.append(text.table)
-        versions.append((part.name, len(content), hashlib.sha256(content).hexdigest()))
-    schema = _common_schema(parts, [text.schema for text in texts])
-    whole = pa.concat_tables([text.select(schema.names) for text in texts])
-    _refuse_empty(path, whole.num_rows)
-    decimal, notes = _decimal_mark(whole, csv.decimal)
-    columns = {name: infer(whole.column(name), decimal) for name in schema.names}
-    for name in (name for name, column in columns.items() if pa.types.is_string(column.type)):
-        by_part = [infer(text.column(name), decimal).type for text in texts]
-        notes += _why_text(name, whole.column(name), by_part, parts)
-    table = pa.table(columns).combine_chunks()
-    pieces = pieces or -(-table.num_rows // PARTITION_ROWS)
+        one = scan_csv(part, csv, room)
+        shown.add(settings_shown(one.file.dialect.delimiter, one.file.coding.name))
+        plain_schema(pa.schema(dict.fromkeys(one.facts, pa.string())), part.shown)
+        room -= sum(block.length for block in one.blocks)
+        scanned.append(one if room >= 0 else replace(one, text=None))
+    names = _common_schema(
+        parts, [pa.schema(dict.fromkeys(one.facts, pa.string())) for one in scanned]
+    ).names
+    records = sum(one.rows for one in scanned)
+    _refuse_empty(path, records)
+    facts = {name: reduce(or_, (one.facts[name] for one in scanned)) for name in names}
+    decimal, notes = _decimal_mark(facts, csv.decimal)
+    schema = pa.schema([(name, one.kind(decimal)) for name, one in facts.items()])
+    for field in schema:
+        if pa.types.is_string(field.type):
+            by_part = [one.facts[field.name].kind(decimal) for one in scanned]
+            notes += _why_text(field.name, facts[field.name], by_part, parts)
+    versions = [(part.name, *one.version) for part, one in zip(parts, scanned, strict=True)]
     return OpenedTable(
         path,
-        table.schema,
-        tuple(cut(table, min(pieces, table.num_rows))),
-        table.num_rows,
-        _numbered(parts, [text.num_rows for text in texts]),
+        schema,
+        _csv_partitions(scanned, schema, decimal, pieces or -(-records // PARTITION_ROWS)),
+        records,
+        _numbered(parts, [one.rows for one in scanned]),
         (*(f"{path}: {one}" for one in sorted(shown)), *(f"{path}: {one}" for one in notes)),
-        _fingerprint(table.schema, versions),
+        _fingerprint(schema, versions),
     )
 
 
+def _csv_partitions(
+    scanned: Sequence[ScannedCsv], schema: pa.Schema, decimal: Literal[".", ","], pieces: int
+) -> tuple[Partition, ...]:
+    """The records where they were kept, else where they stand in their files."""
+    texts = [one.text for one in scanned if one.text is not None]
+    if len(texts) == len(scanned):
+        text = pa.concat_tables([one.select(schema.names) for one in texts])
+        columns = [typed(text.column(field.name), field.type, decimal) for field in schema]
+        table = pa.table(columns, schema=schema).combine_chunks()
+        return tuple(cut(table, min(pieces, table.num_rows)))
+    files = [(one.file, one.blocks) for one in scanned]
+    ranges = cut_rows([[block.rows for block in blocks] for _, blocks in files], pieces)
+    return cut_blocks(files, ranges, schema, decimal)
+
+
 def _decimal_mark(
-    table: pa.Table, given: Literal[".", ","] | None
+    facts: Mapping[str, ColumnFacts], given: Literal[".", ","] | None
 ) -> tuple[Literal[".", ","], list[str]]:
     """The decimal mark as given, or as the columns show it, and what to tell the user."""
     if given == ",":
         return given, []
-    commas = [name for name in table.column_names if uses_comma(table.column(name))]
+    commas = [name for name, one in facts.items() if one.uses_comma]
     if given is not None or not commas:
         hint = "looks like numbers with a decimal comma, read as text; set csv.decimal: ','"
         return ".", [f"column {name} {hint}" for name in commas]
-    points = [name for name in table.column_names if uses_point(table.column(name))]
+    points = [name for name, one in facts.items() if one.uses_point]
     if points:
         return ".", [f"decimal mark '.' (column {points[0]}); column {commas[0]} uses ','"]
     return ",", ["decimal mark ','"]
 
 
 def _why_text(
-    name: str, column: pa.ChunkedArray, by_part: Sequence[pa.DataType], parts: Sequence[PartFile]
+    name: str, facts: ColumnFacts, by_part: Sequence[pa.DataType], parts: Sequence[PartFile]
 ) -> list[str]:
     """Why a column that looks like numbers, as a whole or in some parts, was read as text."""
-    reason = text_of_digits(column)
-    if reason:
-        return [f"column {name}: {reason}, read as text"]
+    if facts.text_of_digits:
+        return [f"column {name}: {facts.text_of_digits}, read as text"]
     texts = [place for place, kind in enumerate(by_part) if pa.types.is_string(kind)]
-    typed = [
+    typed_ = [
         place
         for place, kind in enumerate(by_part)
         if not pa.types.is_string(kind) and not pa.types.is_null(kind)
     ]
-    if not typed:
+    if not typed_:
         return []
-    where = f"{by_part[typed[0]]} in {parts[typed[0]].name}"
+    where = f"{by_part[typed_[0]]} in {parts[typed_[0]].name}"
     where += f", text in {parts[texts[0]].name}" if texts else ""
     return [f"column {name}: {where}, so it was read as text; mend the parts, or declare its type"]
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from distanon.errors import InputError
-from distanon.storage import csv_text
+from distanon.storage import csv_records
 from distanon.storage.csv_text import CsvSettings, parse, rows
 
 PLAIN = "name;x\nZoë;1\nÅsa;2\n"
@@ -104,7 +104,7 @@ def test_a_lone_quote_inside_a_cell_is_text():
 
 @pytest.mark.parametrize("cell", ["x" * 500, '"' + "x\n" * 250 + '"'])
 def test_a_cell_longer_than_a_block_is_read(cell, monkeypatch):
-    monkeypatch.setattr(csv_text, "_BLOCK", 64)
+    monkeypatch.setattr(csv_records, "_BLOCK", 64)
     assert len(table(f"a,b\n1,2\n{cell},2\n3,4\n".encode())["a"][1]) == 500
 
 

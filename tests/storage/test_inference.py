@@ -3,7 +3,7 @@ import datetime as dt
 import pyarrow as pa
 import pytest
 
-from distanon.storage.inference import infer, uses_comma
+from distanon.storage.inference import ColumnFacts, infer
 
 
 def inferred(*values, decimal="."):
@@ -63,10 +63,14 @@ def test_a_decimal_comma_is_read_where_it_is_told():
     assert inferred("1.5", "2", decimal=",") == ("string", ["1.5", "2"])
 
 
+def commas(column):
+    return ColumnFacts.of(column).uses_comma
+
+
 def test_decimal_commas_are_noticed():
-    assert uses_comma(pa.chunked_array([["1,5", "2", None]]))
-    assert not uses_comma(pa.chunked_array([["1", "2"]]))
-    assert not uses_comma(pa.chunked_array([["1,5", "x"]]))
+    assert commas(pa.chunked_array([["1,5", "2", None]]))
+    assert not commas(pa.chunked_array([["1", "2"]]))
+    assert not commas(pa.chunked_array([["1,5", "x"]]))
 
 
 def test_whole_numbers_of_64_bits_keep_every_digit():
