@@ -3,14 +3,15 @@
 FROM python:3.11.13-slim-bookworm AS build
 WORKDIR /src
 # What the lock pins first: a change of the package alone leaves this layer as it was.
-COPY requirements.lock ./
+COPY requirements.lock cluster/aws-requirements.lock ./
 RUN awk '/^(uv|hatchling|packaging|pathspec|pluggy|trove-classifiers)==/ {on = 1} on {print} on && !/\\$/ {on = 0}' requirements.lock > build.txt \
  && pip install --no-cache-dir --no-deps --require-hashes -r build.txt
 COPY pyproject.toml README.md LICENSE ./
 COPY distanon ./distanon
 RUN uv build --wheel --no-build-isolation --out-dir /dist . \
  && uv venv /opt/distanon \
- && VIRTUAL_ENV=/opt/distanon uv pip install --no-cache --constraint requirements.lock /dist/*.whl
+ && VIRTUAL_ENV=/opt/distanon uv pip install --no-cache --constraint requirements.lock /dist/*.whl \
+ && VIRTUAL_ENV=/opt/distanon uv pip install --no-cache --require-hashes -r aws-requirements.lock
 
 FROM python:3.11.13-slim-bookworm
 LABEL org.opencontainers.image.title="distanon" \

