@@ -22,7 +22,7 @@ DomainRule = Literal["clip", "reflect", "free"]
 Decimals = Literal["grid", "full"]
 
 _DIGITS = 2  # significant digits of a bound that is taken from the data
-_MOST_DECIMALS = 300  # rounding multiplies by a power of ten, which float64 holds up to 10^308
+MOST_DECIMALS = 300  # rounding multiplies by a power of ten, which float64 holds up to 10^308
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -193,7 +193,7 @@ def _decimals(
     """Digits after the point of an attribute's released codes; -1: all that were computed."""
     if attribute.type != AttributeType.NUMERIC:
         return -1
-    if domain.decimals > _MOST_DECIMALS:
+    if domain.decimals > MOST_DECIMALS:
         return -1
     if decimals == "grid" or attribute.decimals is not None:
         return domain.decimals
@@ -258,8 +258,10 @@ def _on_grid(value: float, digits: int, rounding: np.ufunc) -> float:
     """A bound on the grid, so that rounding never crosses it."""
     if digits < 0 or not np.isfinite(value):
         return value
-    nearest = float(np.round(value, digits))
     power = 10.0**digits
+    if not np.isfinite(value * power):  # far beyond the grid's digits: on every grid
+        return value
+    nearest = float(np.round(value, digits))
     return (
         nearest if abs(nearest - value) * power < 1e-9 else float(rounding(value * power)) / power
     )
@@ -286,7 +288,9 @@ def _type_limits(
         most = (10.0**kind.precision - 1.0) / 10.0**kind.scale
         return -most, most
     if not codes.is_whole(kind) or (is_free and pa.types.is_integer(kind)):
-        return -np.inf, np.inf
+        # Near the end of floats, a bound that is rounded outwards would be infinite.
+        most = float(np.finfo(_storage(kind)).max)
+        return (-np.inf, np.inf) if is_free else (-most, most)
     if pa.types.is_boolean(kind):
         low, high = 0, 1
     elif pa.types.is_time(kind):

@@ -23,7 +23,8 @@ def group_tuples(
         labels: int64, shape (n,), each in 0 … groups - 1.
         groups: g; none of them empty.
         averages: q of them. Mean and median are of the values that are present, and missing
-            where more than half are; the median is the lower one; of modes that tie the lowest.
+            where more than half are; the median is the lower one; of modes that tie the value that
+            most of all n records have, then the lowest.
 
     Returns:
         float64, shape (g, q), unrounded.
@@ -68,10 +69,14 @@ def _means(ordered: Floats, group_of: Integers, groups: int) -> Floats:
 
 
 def _modes(column: Floats, labels: Integers, groups: int) -> Floats:
-    """The most frequent value of each group, the lowest where several are."""
-    values, codes = np.unique(column, return_inverse=True)
+    """The most frequent value of each group.
+
+    Of several the one that most records have, so that a value which one record alone has stands
+    for a group only where nobody in it has a more common one; then the lowest.
+    """
+    values, codes, everywhere = np.unique(column, return_inverse=True, return_counts=True)
     keys, counts = np.unique(labels * np.int64(len(values)) + codes, return_counts=True)
     group_of, value_of = keys // len(values), keys % len(values)
-    order = np.lexsort((value_of, -counts, group_of))
+    order = np.lexsort((value_of, -everywhere[value_of], -counts, group_of))
     first = order[np.searchsorted(group_of[order], np.arange(groups))]
     return np.asarray(values[value_of[first]], dtype=np.float64)

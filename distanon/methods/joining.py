@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distanon.data import categories
+from distanon.data.finishing import MOST_DECIMALS
 from distanon.data.schema import AttributeType
 from distanon.data.space import AttributeSpace
 from distanon.data.table import Dataset
@@ -156,7 +157,9 @@ def group_averages(space: AttributeSpace, values: Floats, labels: Integers, grou
     tuples = group_tuples(values, labels, groups, averages)
     for place in np.flatnonzero(space.numeric).tolist():
         attribute, its = space.attributes[place], space.domains[place]
-        tuples[:, place] = np.round(tuples[:, place], its.decimals) + 0.0
+        if its.decimals <= MOST_DECIMALS:
+            tuples[:, place] = np.round(tuples[:, place], its.decimals)
+        tuples[:, place] += 0.0  # no -0.0
         if attribute.domain_bounds is not None:
             low, high = (its.coding.code(float(end)) for end in attribute.domain_bounds)
             tuples[:, place] = np.clip(tuples[:, place], low, high)

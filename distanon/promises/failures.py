@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
+from distanon.data import codes
 from distanon.data.table import Dataset
 from distanon.sharded.classes import rows_at
 
@@ -64,11 +66,12 @@ def tuples(
     """
     failing = np.flatnonzero(is_failing)[:LISTED]
     rows = rows_at(release, classes.firsts[failing], list(columns))
+    values = {name: _listed(rows.column(name)) for name in columns}
     return [
         {
             "class": int(number) + 1,
             "size": int(classes.sizes[number]),
-            "values": {name: _plain(rows.column(name)[place].as_py()) for name in columns},
+            "values": {name: values[name][place] for name in columns},
         }
         for place, number in enumerate(failing)
     ]
@@ -76,6 +79,17 @@ def tuples(
 
 def _records(count: int) -> str:
     return "1 record" if count == 1 else f"{count} records"
+
+
+def _listed(column: pa.ChunkedArray) -> list[Any]:
+    """The values of a column as JSON can hold them.
+
+    Instants as text, which Arrow writes of all of them: Python has no day after 9999.
+    """
+    values = codes.plain(column)
+    if pa.types.is_temporal(values.type):
+        return list(codes.as_text(values).to_pylist())
+    return [_plain(value) for value in values.to_pylist()]
 
 
 def _plain(value: Any) -> Any:

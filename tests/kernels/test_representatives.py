@@ -20,7 +20,9 @@ def test_averages_are_those_of_the_standard_library(seed, groups):
         members = values[labels == group]
         assert np.isclose(tuples[group, 0], statistics.fmean(members[:, 0]))
         assert tuples[group, 1] == statistics.median_low(members[:, 1])
-        assert tuples[group, 2] == min(statistics.multimode(members[:, 2]))
+        modes = statistics.multimode(members[:, 2])
+        most = max(int((values[:, 2] == mode).sum()) for mode in modes)
+        assert tuples[group, 2] == min(m for m in modes if (values[:, 2] == m).sum() == most)
 
 
 def test_missing_values_are_left_out_and_win_where_more_than_half_are():
@@ -39,3 +41,14 @@ def test_equal_values_are_their_own_mean_and_order_changes_no_bit():
     order = rng.permutation(200)
     one = group_tuples(values, labels, 9, ("mean",))
     assert one.tobytes() == group_tuples(values[order], labels[order], 9, ("mean",)).tobytes()
+
+
+@given(st.integers(0, 9_999))
+@settings(max_examples=60, deadline=None)
+def test_a_value_of_one_record_stands_only_for_a_group_of_such_values(seed):
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.repeat(np.arange(8), 4))
+    values = rng.integers(0, rng.choice([4, 20, 200]), 32).astype(float)
+    shared = {value for value in values if (values == value).sum() > 1}
+    for group, mode in enumerate(group_tuples(values[:, None], labels, 8, ("mode",))[:, 0]):
+        assert mode in shared or not shared & set(values[labels == group])

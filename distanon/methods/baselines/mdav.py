@@ -47,7 +47,9 @@ class MDAV(GroupMethod):
     )
     limits: ClassVar[str] = (
         "averages are no true values: of columns that depend on each other they may not fit "
-        "together; who knows k - 1 of a group can work out the last one from a mean"
+        "together; who knows k - 1 of a group can work out the last one from a mean; medians and "
+        "most frequent values are some member's own, and where no member has a value that others "
+        "have too, they show one that a single record has, though not which"
     )
 
     name: Literal["mdav"] = "mdav"
