@@ -15,13 +15,16 @@ _FINEST = FORESEEN[-1]
 
 
 def model(methods: Sequence[str], folder: Path, *, quick: bool) -> Iterator[Row]:
-    """The constants, the check, the forecasts."""
+    """The constants, and the check of the model."""
     found = costs()
     yield from told(found)
     works = [Work(cluster_jobs.CHECKED[name](folder), folder / name) for name in methods]
     yield from validation(works, found, SEEN[:1] if quick else SEEN)
-    if quick:
-        return
+
+
+def foretold(methods: Sequence[str], folder: Path) -> Iterator[Row]:
+    """What the model says of many workers, with constants of its own measurement."""
+    found = costs()
     if "dptpe" in methods:
         job = cluster_jobs.dptpe(1_000_000, folder)
         yield from forecasts(job.name, _Cut(Work(job, folder / "whole")), found)
