@@ -38,6 +38,7 @@ class Identity:
 
     name: str
     actions: tuple[str, ...]
+    policy: str = ""  # an IAM policy document; what it grants adds to the actions
     key: str = field(default_factory=lambda: "AK" + secrets.token_hex(9).upper())
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(30))
 
@@ -47,15 +48,17 @@ class S3Server:
 
     Args:
         folder: where it keeps its data; made anew and removed with the server where None.
+        others: more identities.
     """
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, others: tuple[Identity, ...] = ()) -> None:
         self._made = folder is None
         self.folder = folder or Path(tempfile.mkdtemp(prefix="s3-"))
         self.admin = Identity("admin", ("Admin", "Read", "List", "Tagging", "Write"))
         self.writer = Identity("writer", ("Read", "List", "Tagging", "Write"))
         self.reader = Identity("reader", ("Read", "List"))
         self.stranger = Identity("stranger", ("Read:elsewhere", "List:elsewhere"))
+        self._identities = (self.admin, self.writer, self.reader, self.stranger, *others)
         self._process: subprocess.Popen[bytes] | None = None
         self._buckets = 0
 
@@ -74,7 +77,7 @@ class S3Server:
             message = "no `weed` beside this Python: install the development requirements"
             raise RuntimeError(message)
         config = self.folder / "s3.json"
-        config.write_text(json.dumps({"identities": [_entry(one) for one in self._identities]}))
+        config.write_text(json.dumps(_access(self._identities)))
         (self.folder / "data").mkdir(exist_ok=True)
         with (self.folder / "weed.log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -134,10 +137,6 @@ class S3Server:
         self.kill()
         if self._made:
             shutil.rmtree(self.folder, ignore_errors=True)
-
-    @property
-    def _identities(self) -> tuple[Identity, ...]:
-        return (self.admin, self.writer, self.reader, self.stranger)
 
     def _client(self):
         import s3fs  # imported late: --help and the fixtures of other tests do without
@@ -203,9 +202,16 @@ class S3Server:
             return False
 
 
+def _access(identities: tuple[Identity, ...]) -> dict[str, object]:
+    """Who may do what, as the server reads it."""
+    policies = [{"name": one.name, "content": one.policy} for one in identities if one.policy]
+    return {"identities": [_entry(one) for one in identities], "policies": policies}
+
+
 def _entry(identity: Identity) -> dict[str, object]:
     pair = {"accessKey": identity.key, "secretKey": identity.secret}
-    return {"name": identity.name, "credentials": [pair], "actions": list(identity.actions)}
+    entry = {"name": identity.name, "credentials": [pair], "actions": list(identity.actions)}
+    return entry | ({"policyNames": [identity.name]} if identity.policy else {})
 
 
 def _free_ports(count: int) -> list[int]:
