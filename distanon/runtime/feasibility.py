@@ -50,12 +50,12 @@ class Answers:
         waiting = [one.request.resources_bundle for one in cluster.pending_resource_requests]
         if self._waits_since is None and any(map(self._is_it, waiting)):
             self._waits_since = cluster.cluster_resource_state_version
-        number = autoscaler.autoscaler_state_version
-        if self._waits_since is None or number == self._last_report:
-            return
-        if autoscaler.last_seen_cluster_resource_state_version < self._waits_since:
-            return  # it had not seen the request yet
-        self._last_report = number
+        # Ray numbers what it tells the autoscaler, anew each time; the autoscaler's own number
+        # stands still while it starts and ends nothing.
+        seen = autoscaler.last_seen_cluster_resource_state_version
+        if self._waits_since is None or seen < self._waits_since or seen == self._last_report:
+            return  # it had not seen the request yet, or says nothing new
+        self._last_report = seen
         refused = [one.resources_bundle for one in autoscaler.infeasible_resource_requests]
         if any(map(self._is_it, refused)):
             self._refusals, self._consents = self._refusals + 1, 0

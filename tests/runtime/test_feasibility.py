@@ -7,14 +7,14 @@ from distanon.runtime.feasibility import Answers, answer_of
 
 @pytest.fixture
 def report():
-    """Makes a report of Ray's: what waits, what is refused, how new it is."""
+    """Makes a report of Ray's: what the autoscaler had seen, what waits, what is refused."""
     from ray.core.generated.autoscaler_pb2 import GetClusterStatusReply
 
-    def make(number, *, waiting=(), refused=(), seen=100, version=100):
+    def make(seen, *, waiting=(), refused=(), version=1):
         reply = GetClusterStatusReply()
         cluster, autoscaler = reply.cluster_resource_state, reply.autoscaling_state
         cluster.cluster_resource_state_version = version
-        autoscaler.autoscaler_state_version = number
+        autoscaler.autoscaler_state_version = 7  # it stands still while nothing starts or ends
         autoscaler.last_seen_cluster_resource_state_version = seen
         for bundle in waiting:
             cluster.pending_resource_requests.add(count=1).request.resources_bundle.update(bundle)
@@ -49,19 +49,19 @@ def test_a_change_of_mind_starts_the_count_anew(report):
     answers = Answers(64, None)
     for number, refused in enumerate(([BIG], [], [BIG], [BIG])):
         assert answers.feasible is None
-        answers.take(report(number, waiting=[BIG], refused=refused))
+        answers.take(report(number + 1, waiting=[BIG], refused=refused))
     assert answers.feasible is False
 
 
 def test_reports_older_than_the_request_say_nothing(report):
     answers = Answers(64, None)
     for number in range(5):
-        answers.take(report(number, waiting=[], refused=[]))
-    answers.take(report(6, waiting=[BIG], version=200, seen=150))
-    answers.take(report(7, waiting=[BIG], version=210, seen=199))
+        answers.take(report(number))
+    for seen, version in ((150, 200), (199, 210)):
+        answers.take(report(seen, waiting=[BIG], version=version))
     assert answers.feasible is None
-    answers.take(report(8, waiting=[BIG], version=220, seen=200, refused=[BIG]))
-    answers.take(report(9, waiting=[BIG], version=230, seen=210, refused=[BIG]))
+    for seen, version in ((200, 220), (210, 230)):
+        answers.take(report(seen, waiting=[BIG], refused=[BIG], version=version))
     assert answers.feasible is False
 
 
