@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from distanon.attacks.assignment import assignment_scores
 from distanon.attacks.containment import WORK, claimed, people_to_rows, rows_to_people
 from distanon.attacks.intervals import wilson_bounded
+from distanon.attacks.nearest_in_parts import InParts, class_sizes
 from distanon.attacks.nearest_record import (
     Setting,
     exact_matches,
@@ -84,9 +85,13 @@ def measure(
         streams.sample(np.arange(len(evidence.sources)), targets, "identity rows"),
         streams.sample(np.unique(evidence.sources), targets, "identity targets"),
     )
-    rated = _Rated.of(evidence)
-    linked = _by_containment if evidence.is_generalized else _by_distance
-    directions, unsure, few = linked(evidence, setting, rated, streams)
+    rated = _Rated.of(evidence, crew)
+    parts = InParts.of(evidence, setting)
+    if parts is not None:
+        directions, unsure, few = _in_parts(evidence, parts, rated, streams)
+    else:
+        linked = _by_containment if evidence.is_generalized else _by_distance
+        directions, unsure, few = linked(evidence, setting, rated, streams)
     assigned = _assignment(evidence, rated, streams, assignment)
     known_all = [*directions, *([] if math.isnan(assigned.value) else [assigned])]
     worst = max(known_all, key=lambda measurement: measurement.value)
@@ -128,12 +133,12 @@ class _Rated:
     most: float
 
     @staticmethod
-    def of(evidence: Evidence) -> _Rated:
+    def of(evidence: Evidence, crew: Crew) -> _Rated:
         """By the classes of the release."""
         sources = evidence.sources
         if sources is None or len(np.unique(sources)) < len(sources):
             return _Rated(1.0)
-        return _Rated(1.0 / int(evidence.classes.sizes.min()))
+        return _Rated(1.0 / int(class_sizes(evidence, crew).min()))
 
     def rate(
         self, name: str, scores: NDArray[np.float64], note: str, independent: int | None = None
@@ -156,17 +161,44 @@ def _by_distance(evidence: Evidence, setting: Setting, rated: _Rated, streams: S
     groups = len(np.unique(release_index(evidence).points.point_of[setting.rows]))
     targets = original_to_release(setting, old, release_index(evidence))
     equal = exact_matches(evidence, setting)
+    found = _of_values(rated, rows, groups, targets, equal)
+    unsure = _claiming_all(evidence, rated, streams, targets)
+    return found, unsure, lambda known: original_to_release(setting, *knowing(evidence, known))
+
+
+def _in_parts(evidence: Evidence, parts: InParts, rated: _Rated, streams: Streams) -> _Linked:
+    """As `_by_distance`, of tables that no process holds."""
+    rows, groups = parts.release_to_original()
+    targets = parts.original_to_release()
+    found = _of_values(rated, rows, groups, targets, parts.exact_matches())
+    unsure = _claiming_all(evidence, rated, streams, targets)
+    return found, unsure, lambda known: parts.original_to_release(tuple(known))
+
+
+def _of_values(
+    rated: _Rated,
+    rows: NDArray[np.float64],
+    groups: int,
+    targets: NDArray[np.float64],
+    equal: NDArray[np.float64],
+) -> list[Measurement]:
+    """The rates of both directions, and of equal values."""
     knows = "nearest, knowing all quasi-identifiers"
-    found = [
+    return [
         rated.rate("identity.release_to_original", rows, knows, groups),
         rated.rate("identity.original_to_release", targets, knows),
         rated.rate(
             "identity.exact_match", equal, "rows that equal the target in all quasi-identifiers"
         ),
     ]
-    # The nearest row is claimed for everybody.
+
+
+def _claiming_all(
+    evidence: Evidence, rated: _Rated, streams: Streams, targets: NDArray[np.float64]
+) -> list[Measurement]:
+    """The rate without knowing membership, where the nearest row is claimed for everybody."""
     everybody = np.ones(len(targets), np.bool_)
-    unsure = _unknown_membership(
+    return _unknown_membership(
         evidence,
         rated,
         streams,
@@ -174,7 +206,6 @@ def _by_distance(evidence: Evidence, setting: Setting, rated: _Rated, streams: S
         everybody,
         lambda numbers: np.ones(len(numbers), np.bool_),
     )
-    return found, unsure, lambda known: original_to_release(setting, *knowing(evidence, known))
 
 
 def _by_containment(
@@ -257,7 +288,7 @@ def _knowing_few(
     evidence: Evidence, rated: _Rated, streams: Streams, choices: int, scored: _Few
 ) -> list[Measurement]:
     """Known people linked to released rows by 3 or 4 attributes."""
-    attributes = evidence.original_values.shape[1]
+    attributes = len(evidence.space.names)
     result = []
     for size in KNOWN:
         if size >= attributes:
@@ -277,12 +308,12 @@ def _knowing_few(
 def _assignment(evidence: Evidence, rated: _Rated, streams: Streams, limit: int) -> Measurement:
     """All released rows assigned to originals at once, at the smallest sum of squared distances."""
     name = "identity.assignment"
-    old, new = evidence.original_points, evidence.release_points
     sources = evidence.sources
     if sources is None or len(np.unique(sources)) < len(sources):
         return _not_measured(name, "several released rows stand for one record")
-    if max(len(old), len(new)) > limit:
+    if evidence.original is None or max(len(evidence.original), len(evidence.release)) > limit:
         return _not_measured(name, f"measured up to {limit} records")
+    old, new = evidence.original_points, evidence.release_points
     shuffle = streams.generator("identity assignment").permutation
     scores = assignment_scores(old, new, sources, shuffle)
     return rated.rate(name, scores, "knows all quasi-identifiers")

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from distanon.attacks.nearest_in_parts import class_sizes
 from distanon.data.classes import common_classes, equal_rows
 from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement
@@ -29,7 +30,7 @@ def risks(evidence: Evidence, *, crew: Crew, blocks: int = 8) -> list[Measuremen
         crew: the workers.
         blocks: items of work.
     """
-    counts = evidence.classes.sizes
+    counts = class_sizes(evidence, crew)
     rows = len(evidence.release)
     result = [
         Measurement(
