@@ -35,6 +35,7 @@ from distanon.sharded.people import (
 
 TARGETS = 30_000
 """People of each kind who are attacked where there are more: a seeded sample."""
+_LARGEST = 900  # binary digits of a number that very many may be added up of
 WIDTH = 0.05
 """A guessed number is right when it is this near, by the range of the released numbers."""
 
@@ -299,7 +300,9 @@ def _guess_numbers(
         return None
     groups = int(group_of.max()) + 1
     low, high = float(shown[told].min()), float(shown[told].max())
-    # From the lowest, so that large numbers keep their digits.
+    # From the lowest, so that large numbers keep their digits; in a unit that keeps sums finite.
+    unit = math.ldexp(1.0, max(0, math.frexp(high - low)[1] - _LARGEST))
+    shown, low, high = shown / unit, low / unit, high / unit
     totals = np.bincount(group_of[told], weights=shown[told] - low, minlength=groups)
     counts = np.bincount(group_of[told], minlength=groups)
     mean = math.fsum((shown[told] - low).tolist()) / int(told.sum())
@@ -311,7 +314,7 @@ def _guess_numbers(
         count = np.bincount(owners, weights=counts[candidates.groups], minlength=people)
         guess = np.where(count > 0, total / np.maximum(count, 1.0), mean)
         has = ~np.isnan(truth)
-        own = truth[has] - low
+        own = truth[has] / unit - low
         result.append(
             (
                 (np.abs(guess[has] - own) <= width).astype(np.float64),

@@ -21,6 +21,7 @@ from distanon.data.ports import Partition
 from distanon.data.schema import Attribute, AttributeType, Role, Schema
 
 _INT64_DIGITS = 18
+_FIRST_DAY, _LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31, from 1970-01-01
 _MARKS = ("na", "n/a", "nan", "null", "none", "nil", "missing", "unknown", "-", "--", "?", ".")
 """What cells hold that should be empty, in small letters."""
 _MISSING = " (empty where a value is missing; marks such as NA: csv.missing: [NA])"
@@ -68,6 +69,11 @@ def examine(partition: Partition, schema: Schema) -> PartitionSummary:
     digits: dict[str, Digits] = {}
     for attribute in attributes:
         column = table.column(attribute.name)
+        odd = _era_faults(column, attribute, partition.start)
+        if odd:
+            domains[attribute.name] = AttributeDomain(0, 0)
+            faults.extend(odd)
+            continue
         if attribute.type == AttributeType.NUMERIC:
             domain, found = _numeric(column, attribute, partition.start)
         else:
@@ -187,6 +193,26 @@ def _float_faults(
     if codes.is_text(kind) and (np.abs(floats) > 2.0**53).any():
         return [Fault(attribute.name, TOO_WIDE, None, 0)]
     return []
+
+
+def _era_faults(column: pa.ChunkedArray, attribute: Attribute, start: int) -> list[Fault]:
+    """Days that no text can hold so that it is read again: before year 1 or after 9999."""
+    kind = codes.value_type(column.type)
+    if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+        return []
+    numbers = codes.numbers(column)
+    if numbers.integers is None:
+        return []
+    day = codes.steps(kind)[0]
+    days = numbers.integers // day
+    beyond = numbers.present & ((days < _FIRST_DAY) | (days > _LAST_DAY))
+    if not beyond.any():
+        return []
+    told = (
+        "dates before year 1 or after year 9999; mend them, or leave the cell empty where the date "
+        "is not known"
+    )
+    return [Fault(attribute.name, told, start + int(np.argmax(beyond)), int(beyond.sum()))]
 
 
 def _categorical(

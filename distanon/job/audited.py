@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from distanon.data.classes import is_text
+from distanon.data.domain import check_types
 from distanon.data.evidence import Evidence
 from distanon.data.frames import read_frame
 from distanon.data.schema import AttributeType, Role, Schema, infer_type
@@ -32,7 +33,24 @@ def read_table(
     sensitive: Sequence[str],
     storage: StorageSettings,
 ) -> tuple[OpenedTable, Schema, dict[str, Promise | None]]:
-    """A table with its roles and the promises that are stated of it, by the spec or itself."""
+    """A table with its roles and the promises that are stated of it, by the spec or itself.
+
+    Raises:
+        SpecError: nobody says what an intruder may know.
+        InputError: a column lacks, or holds what can't be compared, such as lists.
+    """
+    released, schema, promises = _read(release, spec, quasi_identifiers, sensitive, storage)
+    check_types(schema, released.path)
+    return released, schema, promises
+
+
+def _read(
+    release: Any,
+    spec: JobSpec | None,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str],
+    storage: StorageSettings,
+) -> tuple[OpenedTable, Schema, dict[str, Promise | None]]:
     if spec is not None:
         released = _opened(release, storage)
         known = _stated_types(release, storage)
@@ -132,6 +150,7 @@ def alike(
         )
     )
     refuse_lacking(known, attributes, opened.path)
+    check_types(attributes, opened.path)
     return Dataset(attributes, opened.partitions, opened.path)
 
 

@@ -86,10 +86,9 @@ def _listed(column: pa.ChunkedArray) -> list[Any]:
 
     Instants as text, which Arrow writes of all of them: Python has no day after 9999.
     """
-    values = codes.plain(column)
-    if pa.types.is_temporal(values.type):
-        return list(codes.as_text(values).to_pylist())
-    return [_plain(value) for value in values.to_pylist()]
+    if pa.types.is_temporal(codes.value_type(column.type)):
+        return list(codes.as_text(codes.plain(column)).to_pylist())
+    return [_plain(value) for value in column.to_pylist()]
 
 
 def _plain(value: Any) -> Any:

@@ -129,17 +129,25 @@ def _order(attribute: Attribute, shown: pa.Array) -> NDArray[np.int64]:
         keys = _ordinal_ranks(attribute, values)
     elif is_text(values.type):
         try:
-            keys = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
+            numbers = values.cast(pa.float64()).to_numpy(zero_copy_only=False)
         except pa.ArrowInvalid:
             raise InputError(
                 f"column {attribute.name!r}: text among the numbers; use distance: equal"
             ) from None
+        # Texts of one number ("1" and "1.0") stand in the order of the texts, not of the rows.
+        keys = _ranks(np.lexsort((_ranks(pc.sort_indices(values).to_numpy()), numbers)))
     else:
         if pa.types.is_boolean(values.type):
             values = values.cast(pa.int8())
-        keys = np.empty(len(values), np.int64)
-        keys[pc.sort_indices(values).to_numpy()] = np.arange(len(values))
+        keys = _ranks(pc.sort_indices(values).to_numpy())
     return np.concatenate((present[np.argsort(keys, kind="stable")], np.flatnonzero(is_marker)))
+
+
+def _ranks(order: NDArray[np.integer]) -> NDArray[np.int64]:
+    """The place of each value in an order of all, int64 (n,)."""
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order))
+    return ranks
 
 
 def _ordinal_ranks(attribute: Attribute, values: pa.Array) -> NDArray[np.int64]:

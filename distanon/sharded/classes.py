@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from distanon.data import codes
 from distanon.data.classes import SUPPRESSED, is_text, partition_of
 from distanon.data.ports import Partition
 from distanon.data.table import Dataset
@@ -122,7 +123,12 @@ def rows_at(dataset: Dataset, records: Integers, columns: Sequence[str]) -> pa.T
         low, high = np.searchsorted(records, (partition.start, partition.stop))
         if low < high:
             places = records[low:high] - partition.start
-            tables.append(partition.read(columns).take(pa.array(places, pa.int64())))
+            read = partition.read(columns)
+            shown = [
+                codes.stored(column) for column in read.columns
+            ]  # Arrow takes no rows of views
+            table = pa.table(shown, names=read.column_names)
+            tables.append(table.take(pa.array(places, pa.int64())))
     if not tables:
         kinds = [(name, dataset.schema[name].arrow_type) for name in columns]
         return pa.schema(kinds).empty_table()

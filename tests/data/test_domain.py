@@ -150,7 +150,30 @@ def test_integers_that_float64_can_not_hold_are_refused():
 
 
 def test_a_range_beyond_float64_is_refused():
-    assert "range beyond" in refusal(pa.array([-1.7e308, 1.7e308]), pieces=2)
+    message = refusal(pa.array([-1.7e308, 1.7e308]), pieces=2)
+    assert "range beyond float64; divide its numbers" in message
+
+
+def test_numbers_at_the_end_of_float64_have_a_domain():
+    domain = domain_of(pa.array([1.7e308, 1.79e308, 1e308]))
+    assert domain.span == (1e308, 1.79e308)
+    assert domain_of(pa.array([5e-324, 0.0])).span == (0.0, 5e-324)
+
+
+@pytest.mark.parametrize("kind", [NUMERIC, AttributeType.ORDINAL, AttributeType.NOMINAL])
+@pytest.mark.parametrize(
+    "type_and_second",
+    [(pa.date32(), None), (pa.date64(), 1_000), (pa.timestamp("us", "Asia/Tokyo"), 1_000_000)],
+)
+def test_days_that_no_text_holds_are_refused_and_the_last_one_is_not(kind, type_and_second):
+    stored, second = type_and_second
+    day = 1 if second is None else 86_400 * second
+    integers = pa.int32() if second is None else pa.int64()
+    for odd in (2_932_897, -719_163):
+        column = pa.array([0, odd * day, None], integers).cast(stored)
+        assert "row 2: dates before year 1 or after year 9999; mend them" in refusal(column, kind)
+    column = pa.array([2_932_896 * day, -719_162 * day], integers).cast(stored)
+    assert domain_of(column, kind).present == 2
 
 
 @pytest.mark.parametrize("role", [Role.QUASI_IDENTIFIER, Role.SENSITIVE, Role.INSENSITIVE])

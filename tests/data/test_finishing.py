@@ -35,6 +35,14 @@ def finish(array, original, perturbed, *, k=1, rule="clip", decimals="grid", **s
     return finished[:, 0].tolist(), outside.tolist()
 
 
+@pytest.mark.parametrize("kind", [pa.float64(), pa.float32(), pa.float16()])
+def test_bounds_near_the_end_of_floats_stay_finite(kind):
+    most = float(np.finfo(kind.to_pandas_dtype()).max)
+    column = pa.array(np.array([most, most / 4, most * 0.999], kind.to_pandas_dtype()))
+    values = column.to_numpy().astype(float).tolist()
+    assert finish(column, values, values) == (values, [False] * 3)
+
+
 def test_bounds_are_the_kth_extremes_rounded_outwards():
     values = [*range(100, 200), 4321]
     assert finish(values, [150, 150], [4000.0, 3.0], k=5) == ([200.0, 100.0], [True, True])

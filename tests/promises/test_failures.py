@@ -26,3 +26,13 @@ def test_tuples_are_what_json_can_hold(dataset):
         {"class": 1, "size": 2, "values": {"x": "a", "day": "2020-01-02"}},
         {"class": 3, "size": 1, "values": {"x": "c", "day": None}},
     ]
+
+
+def test_days_that_python_has_not_are_listed_as_text(dataset):
+    days = pa.array([2_932_897, -(2**31), None], pa.int32()).cast(pa.date32())
+    table = pa.table({"day": days})
+    listed = tuples(
+        equivalence_classes(table, ["day"]), np.ones(3, np.bool_), dataset(table), ["day"]
+    )
+    assert listed[0]["values"]["day"] == "10000-01-01"
+    assert listed[2]["values"]["day"] is None

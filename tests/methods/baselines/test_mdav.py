@@ -202,3 +202,18 @@ def test_groups_are_the_kernel_s(make):
     labels = microaggregate(mixed_of(table.space, table.values), 4)
     _, release = make.released(MDAV(k=4), dataset)
     assert release.counts["groups"] == labels.max() + 1
+
+
+@pytest.mark.parametrize("unit", [1e-310, 5e-324, 1e300, 1.79e307])
+@pytest.mark.parametrize("recoding", ["value", "range"])
+def test_numbers_at_either_end_of_floats_have_finite_averages(unit, recoding):
+    numbers = np.arange(40) % 11 * unit
+    frame = pd.DataFrame({"x": numbers, "sick": ["yes", "no"] * 20})
+    release = MDAV(k=4, recoding=recoding).anonymize(
+        frame, quasi_identifiers=["x"], sensitive=["sick"], seed=1
+    )
+    assert release.data["x"].notna().all()
+    assert release.data.groupby("x").size().min() >= 4
+    if recoding == "value":
+        assert np.isfinite(release.data["x"]).all()
+        assert release.data["x"].nunique() > 3
