@@ -35,6 +35,7 @@ from distanon.promises.reached import reached
 from distanon.promises.t_closeness import TCloseness
 from distanon.promises.tables import tables_over
 from distanon.runtime.crew import Crew
+from distanon.sharded.large import is_large, of_some_rows, some_rows
 from distanon.utility import (
     class_sizes,
     classification,
@@ -47,6 +48,8 @@ from distanon.utility import (
 )
 
 ASSIGNMENT_RECORDS = identity.ASSIGNMENT_RECORDS
+_OF_ALL_ROWS = ("identity", "minimality", "class_sizes", "generalization")
+"""What a sample would tell otherwise: who is linked, and how large classes are."""
 DEFAULT_K = 10
 """Size of the neighborhoods that are compared where the method has no k of its own."""
 
@@ -138,7 +141,12 @@ def _steps(
         return inference | _graph_steps(evidence, thoroughness, crew, streams, blocks)
     if isinstance(evidence, SupernodeEvidence):
         return inference | {"topology": lambda: cluster_loss.supernode_losses(evidence)}
-    return inference | _table_steps(evidence, thoroughness, crew, streams, blocks)
+    steps = _table_steps(evidence, thoroughness, crew, streams, blocks)
+    if is_large(evidence):
+        some = some_rows(evidence, streams)
+        for name, step in _table_steps(some, thoroughness, crew, streams, blocks).items():
+            steps[name] = steps[name] if name in _OF_ALL_ROWS else of_some_rows(step)
+    return inference | steps
 
 
 def _graph_steps(
@@ -193,7 +201,7 @@ def _table_steps(
         ),
         **_on_control(evidence, crew, streams, membership.TARGETS * more, blocks),
         "minimality": lambda: minimality.measure(evidence),
-        "class_sizes": lambda: class_sizes.measure(evidence),
+        "class_sizes": lambda: class_sizes.measure(evidence, crew=crew),
         "generalization": lambda: generalization_loss.measure(evidence),
         "neighborhoods": lambda: neighborhoods.measure(
             evidence,

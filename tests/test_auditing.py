@@ -7,13 +7,15 @@ import pyarrow as pa
 import pytest
 
 from distanon import auditing
+from distanon.attacks import nearest_in_parts
 from distanon.auditing import Thoroughness
 from distanon.data.evidence import Evidence
 from distanon.data.schema import Attribute, AttributeType, Role, Schema
 from distanon.data.streams import Streams
-from distanon.data.table import Dataset, MemoryPartition
+from distanon.data.table import Dataset, MemoryPartition, cut
 from distanon.errors import InputChangedError
 from distanon.runtime.crew import SerialCrew
+from distanon.sharded import large
 
 
 def dataset(table: pa.Table) -> Dataset:
@@ -56,6 +58,23 @@ def test_what_ran_out_of_time_is_named(table):
     figures = measured(Evidence(same, same, np.arange(120)), budget_s=-1.0)
     assert all(name.endswith(".not_measured") for name in figures)
     assert all("budget_s" in figure.note for figure in figures.values())
+
+
+def test_of_large_tables_only_a_sample_is_held_and_named(monkeypatch):
+    draw = np.random.default_rng(3)
+    table = pa.table({"a": draw.normal(size=900), "b": draw.normal(size=900)})
+    parts = dataset(table)
+    parts = Dataset(parts.schema, cut(table, 7))
+    monkeypatch.setattr(large, "SAMPLE", 300)
+    for module in (large, auditing, nearest_in_parts):
+        monkeypatch.setattr(module, "is_large", lambda evidence: True)
+    figures = measured(Evidence(parts, parts, np.arange(900)), assignment_records=0)
+    told = "on a seeded sample of 300 rows"
+    assert told in figures["neighborhoods.stability_owner"].note
+    assert figures["neighborhoods.stability_owner"].value == 1.0
+    assert told not in figures["identity.release_to_original"].note
+    assert figures["identity.release_to_original"].value == 1.0
+    assert figures["class_sizes.discernibility"].n == 900
 
 
 class Changed(MemoryPartition):

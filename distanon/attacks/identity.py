@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from distanon.attacks.assignment import assignment_scores
 from distanon.attacks.containment import WORK, claimed, people_to_rows, rows_to_people
 from distanon.attacks.intervals import wilson_bounded
-from distanon.attacks.nearest_in_parts import InParts, class_sizes
+from distanon.attacks.nearest_in_parts import InParts
 from distanon.attacks.nearest_record import (
     Setting,
     exact_matches,
@@ -33,6 +33,7 @@ from distanon.data.measurement import Measurement
 from distanon.data.streams import Streams
 from distanon.runtime.crew import Crew
 from distanon.sharded.indexes import original_index, release_index
+from distanon.sharded.large import class_sizes
 from distanon.sharded.people import ReleasedRegions, people_of, regions_of
 
 TARGETS = 30_000

@@ -13,8 +13,8 @@ from distanon.data.evidence import Evidence
 from distanon.data.space import AttributeSpace
 from distanon.data.table import Dataset
 from distanon.kernels.neighbors import distinct
-from distanon.runtime.crew import Crew
-from distanon.sharded.classes import class_tables, rows_at
+from distanon.sharded.classes import rows_at
+from distanon.sharded.large import is_large
 from distanon.sharded.nearest_parts import (
     View,
     equal_rows_of,
@@ -22,33 +22,10 @@ from distanon.sharded.nearest_parts import (
     rows_like,
     scores_of_nearest,
 )
-from distanon.sharded.pieces import pieces_for, values_of
+from distanon.sharded.pieces import values_of
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-_CLASSES = "class sizes"
-
-
-def is_large(evidence: Evidence) -> bool:
-    """Whether a process should not hold the tables."""
-    rows = max(len(one) for one in (evidence.release, evidence.original) if one is not None)
-    return pieces_for(rows, len(evidence.quasi_identifiers)) > 1
-
-
-def class_sizes(evidence: Evidence, crew: Crew) -> Integers:
-    """Rows of each class of the release, int64, counted where no process holds the table."""
-    made = evidence.made_of_release
-    if _CLASSES not in made:
-        names = evidence.quasi_identifiers
-        sizes = (
-            class_tables(crew, evidence.release, names).sizes
-            if names and is_large(evidence)
-            else evidence.classes.sizes
-        )
-        made[_CLASSES] = sizes
-    found: Integers = made[_CLASSES]
-    return found
 
 
 @dataclass(frozen=True, slots=True)

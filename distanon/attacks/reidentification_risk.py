@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from distanon.attacks.nearest_in_parts import class_sizes
 from distanon.data.classes import common_classes, equal_rows
 from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement
 from distanon.runtime.crew import Crew
+from distanon.sharded.large import class_sizes
 from distanon.sharded.people import ReleasedRegions, around, people_of, regions_of
 
 Integers = NDArray[np.int64]

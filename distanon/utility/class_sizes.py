@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from distanon.data.evidence import Evidence
 from distanon.data.measurement import Measurement
 from distanon.data.streams import Streams
-from distanon.runtime.crew import Crew
+from distanon.runtime.crew import Crew, SerialCrew
+from distanon.sharded.large import class_sizes
 
 EDGES = (1, 2, 5, 10, 20, 50, 100)
 """Where the bars of the histogram begin; the last has no end."""
@@ -24,7 +25,7 @@ def measure(
 
     Args:
         evidence: of a release with rows.
-        crew: not used: this is one pass over the classes.
+        crew: counts the classes of large tables.
         streams: not used.
 
     Returns:
@@ -34,8 +35,8 @@ def measure(
     Deviation: k of C_AVG is the smallest class that there is, not the one that was asked for:
         1 says that all classes are as small as the smallest.
     """
-    del crew, streams
-    sizes = evidence.classes.sizes
+    del streams
+    sizes = class_sizes(evidence, crew or SerialCrew())
     rows = int(sizes.sum())
     if not rows:
         return []

@@ -11,6 +11,7 @@ from distanon.data.streams import Streams
 from distanon.data.table import Dataset, cut
 from distanon.promises import Linkage, Unchanged
 from distanon.runtime.crew import SerialCrew
+from distanon.sharded import large as of_large
 
 
 def dataset(table, pieces):
@@ -57,7 +58,11 @@ def evidence_of(table, moved, sources, pieces, control=None):
 
 @pytest.fixture
 def large(monkeypatch):
-    return lambda: monkeypatch.setattr(nearest_in_parts, "is_large", lambda evidence: True)
+    def make():
+        for module in (nearest_in_parts, of_large):
+            monkeypatch.setattr(module, "is_large", lambda evidence: True)
+
+    return make
 
 
 @pytest.mark.parametrize("kind", [people, lattice])
