@@ -67,7 +67,7 @@ def kmfc_gwo(nodes: int, wolves: int, iterations: int, folder: Path) -> Job:
 
 
 JOBS: Mapping[str, Callable[[Path], Job]] = {
-    "dptpe": lambda folder: dptpe(5_000_000, folder),
+    "dptpe": lambda folder: dptpe(4_300_000, folder),
     "kmfc_gwo": lambda folder: kmfc_gwo(75_000, 30, 100, folder),
     "reconstruction": lambda folder: reconstruction(500_000, 80, folder),
 }

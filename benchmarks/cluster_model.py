@@ -37,6 +37,7 @@ _CALLS = 3_000
 _WAITS = 60
 _MEGABYTES = 60
 _PUT = 100
+_ROUNDS = 2
 _GOAL = 0.25  # by how much what is seen may be apart from what was predicted
 
 
@@ -124,8 +125,10 @@ def validation(works: Sequence[Work], found: Costs, seen: Sequence[int]) -> Iter
         with crew(sleepers(workers)) as opened:
             for work, recorder in zip(works, recordings, strict=True):
                 predicted = scaling_model.seconds_of(recorder.course(), found, workers)
-                asleep = Sleepers(opened, recorder.results)
-                took = work.release(asleep, f"asleep-{workers}")
+                took = min(
+                    work.release(Sleepers(opened, recorder.results), f"asleep-{workers}-{number}")
+                    for number in range(_ROUNDS)
+                )
                 label = f"{work.name}: s on {workers} workers that sleep"
                 yield beside(label, "predicted", took, predicted)
                 off = abs(took / predicted - 1)
