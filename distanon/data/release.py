@@ -102,10 +102,7 @@ def sort_for_release(table: pa.Table) -> tuple[pa.Table, NDArray[np.int64]]:
     places = [place for place, name in enumerate(table.column_names) if name != SOURCE]
     columns = [_tidy(table.column(place)) for place in places]
     source = table.column(SOURCE).cast(pa.int64())
-    keys = [*_keys(columns), source]
-    ordered = pa.table(keys, names=[str(place) for place in range(len(keys))])
-    order = pc.sort_indices(ordered, sort_keys=[(n, "ascending") for n in ordered.column_names])
-    del keys, ordered  # of large tables they are large
+    order = _order(columns, source)
     names = [table.column_names[place] for place in places]
     sources = source.take(order).to_numpy().astype(np.int64, copy=False)
     if not columns:
@@ -114,6 +111,18 @@ def sort_for_release(table: pa.Table) -> tuple[pa.Table, NDArray[np.int64]]:
     del table, source
     columns.reverse()
     return pa.table([columns.pop().take(order) for _ in names], names=names), sources
+
+
+def order_for_release(table: pa.Table) -> pa.Array:
+    """The row numbers of a table in the order of `sort_for_release`, which has the arguments."""
+    columns = [_tidy(table.column(name)) for name in table.column_names if name != SOURCE]
+    return _order(columns, table.column(SOURCE).cast(pa.int64()))
+
+
+def _order(columns: Sequence[pa.ChunkedArray | pa.Array], source: pa.ChunkedArray) -> pa.Array:
+    keys = [*_keys(columns), source]
+    ordered = pa.table(keys, names=[str(place) for place in range(len(keys))])
+    return pc.sort_indices(ordered, sort_keys=[(n, "ascending") for n in ordered.column_names])
 
 
 def _keys(columns: Sequence[pa.ChunkedArray | pa.Array]) -> list[pa.ChunkedArray | pa.Array]:

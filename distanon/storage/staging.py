@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, BinaryIO
 
@@ -20,10 +20,13 @@ from distanon.data.table import Dataset, MemoryPartition
 from distanon.errors import StorageError
 from distanon.storage.formats import OutputFormat, check_csv, read_csv, reduced, write
 from distanon.storage.partitions import ParquetPartition, ParquetRange
+from distanon.storage.sorting import can_be_cut, sorted_parts
 from distanon.storage.store import Store, Written
 
 PART_ROWS = 1_000_000
 """Rows of a published file, whatever the partitions were."""
+
+_TOGETHER = 2**25  # values of a release that are sorted in one piece: some 256 MB, and twice that
 
 MANIFEST = "manifest.json"
 _TYPES = "types.arrow"
@@ -80,21 +83,35 @@ def stage(release: Release, folder: Store, kind: OutputFormat) -> Manifest:
         SpecError: CSV can't hold the table.
         StorageError: the storage failed.
     """
-    table, sources = sort_for_release(_joined(release))
-    table = reduced(table.select([attribute.name for attribute in release.schema.published]))
     files = []
-    for number, start in enumerate(range(0, max(1, table.num_rows), PART_ROWS)):
+    types = pa.schema([])
+    for number, (rows, sources) in enumerate(_parts(release, folder)):
+        part = rows
         name = f"data/part-{number:05d}.{kind}"
-        part = table.slice(start, PART_ROWS)
         written = put_table(folder, name, part, kind)
         files.append(ReleasedFile(name, written.size, written.sha256, part.num_rows))
-        kept = pa.table({SOURCE: sources[start : start + PART_ROWS]})
+        kept = pa.table({SOURCE: sources})
         put_table(folder, f"sources/part-{number:05d}.parquet", kept, "parquet")
-    columns = {field.name: str(field.type) for field in table.schema}
+        types = part.schema
+    columns = {field.name: str(field.type) for field in types}
     manifest = Manifest(kind, columns, tuple(files))
-    folder.write(_TYPES, table.schema.serialize().to_pybytes())
+    folder.write(_TYPES, types.serialize().to_pybytes())
     folder.write(MANIFEST, json.dumps(manifest.as_document()).encode())
     return manifest
+
+
+def _parts(release: Release, folder: Store) -> Iterator[tuple[pa.Table, NDArray[np.int64]]]:
+    """The rows of each file, in their order, and their sources; at least one part."""
+    names = [attribute.name for attribute in release.schema.published]
+    rows = sum(piece.stop - piece.start for piece in release.pieces)
+    if rows * len(names) > _TOGETHER and can_be_cut(release.pieces):
+        for part, sources in sorted_parts(release.pieces, folder, PART_ROWS):
+            yield reduced(part.select(names)), sources
+        return
+    table, sources = sort_for_release(_joined(release))
+    table = reduced(table.select(names))
+    for start in range(0, max(1, table.num_rows), PART_ROWS):
+        yield table.slice(start, PART_ROWS), sources[start : start + PART_ROWS]
 
 
 def _joined(release: Release) -> pa.Table:

@@ -6,7 +6,7 @@ from distanon.data.release import Release
 from distanon.data.schema import SOURCE, Attribute, AttributeType, Role, Schema
 from distanon.data.table import cut
 from distanon.errors import SpecError, StorageError
-from distanon.storage import staging
+from distanon.storage import sorting, staging
 from distanon.storage.staging import read_back, read_sources, stage, staged_manifest
 from distanon.storage.store import Store
 
@@ -56,6 +56,51 @@ def test_the_bytes_do_not_depend_on_pieces_or_on_the_order_of_records(tmp_path, 
         for number, (one, pieces) in enumerate([(table, 1), (table, 7), (shuffled, 3)])
     ]
     assert manifests[0] == manifests[1] == manifests[2]
+
+
+def plain(records: int, seed: int) -> pa.Table:
+    draw = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "age": pa.array(draw.integers(20, 23, records), mask=draw.random(records) < 0.2),
+            "city": pa.array(draw.choice(["x", "y", "", "é"], records)),
+            "empty": pa.nulls(records),
+            "when": pa.array(draw.integers(0, 3, records), pa.timestamp("s")),
+            "income": pa.array([None if one < 0.2 else one for one in draw.random(records)]),
+            "half": pa.array(draw.integers(0, 3, records).astype(np.float16)),
+        }
+    )
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+@pytest.mark.parametrize("rows", [7, 64, 1000])
+def test_large_releases_are_sorted_through_files_into_the_same_bytes(
+    tmp_path, monkeypatch, kind, rows
+):
+    table = plain(300, 3).drop_columns(["half"] if kind == "csv" else [])
+    monkeypatch.setattr(staging, "PART_ROWS", rows)
+    monkeypatch.setattr(sorting, "_EACH", 5)
+    whole = stage(release(table, 4), Store(str(tmp_path / "whole")), kind)
+    monkeypatch.setattr(staging, "_TOGETHER", 0)
+    for pieces in (1, 9):
+        folder = Store(str(tmp_path / str(pieces)))
+        assert stage(release(table, pieces), folder, kind) == whole
+        numbers = read_sources(Store(str(tmp_path / "whole")), whole).tolist()
+        assert read_sources(folder, whole).tolist() == numbers
+        assert not folder.list("sorting", leftovers=True)
+
+
+def test_rows_that_are_all_alike_are_one_range(tmp_path, monkeypatch):
+    table = pa.table({"x": [3] * 50})
+    whole = stage(release(table), Store(str(tmp_path / "whole")), "parquet")
+    monkeypatch.setattr(staging, "_TOGETHER", 0)
+    assert stage(release(table, 3), Store(str(tmp_path / "cut")), "parquet") == whole
+
+
+def test_dictionaries_are_those_of_the_whole_release(tmp_path, monkeypatch):
+    whole = stage(release(people()), Store(str(tmp_path / "whole")), "parquet")
+    monkeypatch.setattr(staging, "_TOGETHER", 0)
+    assert stage(release(people(), 3), Store(str(tmp_path / "cut")), "parquet") == whole
 
 
 def test_parts_are_cut_by_rows_alone(place, monkeypatch):
