@@ -154,6 +154,49 @@ def drill(path: str) -> dict[str, object]:
     return {"before": before, "most": max(seen), "after": until(0, SHRINK_S)}
 
 
+def waited(_shared: None, item: int) -> int:
+    """An item that takes a while."""
+    time.sleep(1)
+    return item
+
+
+def between_phases() -> dict[str, object]:
+    """A crew whose driver works alone for a while, between two maps: nodes go, and come again."""
+    from distanon.runtime import crew
+    from distanon.runtime.settings import RuntimeSettings
+
+    nodes, found = [], []
+    with crew(RuntimeSettings()) as hands:
+        for _ in range(2):
+            results = hands.map(waited, range(12))
+            found.append(next(results))
+            nodes.append(until(MOST, GROW_S))
+            found.extend(results)
+            nodes.append(until(0, SHRINK_S))
+    return {"nodes": nodes, "right": found == 2 * list(range(12))}
+
+
+def same(_shared: object, item: int) -> int:
+    """The item."""
+    return item
+
+
+def asked() -> dict[str, object]:
+    """What the autoscaler says of workers, while it has reported no limits."""
+    from distanon.errors import ClusterError
+    from distanon.runtime import crew, feasibility
+    from distanon.runtime.settings import RuntimeSettings
+
+    told: dict[str, object] = {str(cpus): feasibility.ask(cpus, None) for cpus in (2, 1)}
+    started = time.monotonic()
+    try:
+        with crew(RuntimeSettings(cpus_per_worker=2)) as found:
+            told["message"] = str(list(found.map(same, range(3))))
+    except ClusterError as error:
+        told["message"] = str(error)
+    return told | {"seconds": time.monotonic() - started}
+
+
 def refused() -> dict[str, object]:
     """What a crew is told that needs more than any node will have, once limits are reported."""
     import ray
@@ -202,6 +245,8 @@ def main() -> int:
     try:
         ray.init("auto", log_to_driver=False, logging_level="ERROR")
         told = {Path(path).stem: drill(path) for path in sys.argv[1:]}
+        told["between phases"] = between_phases()
+        told["asked"] = asked()
         told["too large"] = refused()
     finally:
         ray.shutdown()

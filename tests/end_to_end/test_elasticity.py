@@ -60,6 +60,11 @@ def test_each_job_grows_from_no_node_to_three_and_shrinks_again_without_a_change
     for name in made:
         assert told[name] == {"before": 0, "most": 3, "after": 0}
         assert public_bytes(elastic[name].output) == expected[name]
+    assert told["between phases"] == {"nodes": [3, 0, 3, 0], "right": True}
+    asked = told["asked"]
+    assert (asked["2"], asked["1"]) == (False, True)
+    assert "no node which it may bring holds a worker" in asked["message"]
+    assert asked["seconds"] < 90  # without an answer it would be 300
     refused = told["too large"]
     assert "asks for 2 CPUs, and no node has or will have more than 1" in refused["message"]
     assert refused["seconds"] < 10
