@@ -14,9 +14,9 @@ from distanon.kernels.shared_neighbors import shared_counts
 
 Integers = NDArray[np.int64]
 
-_TRIES = 8  # ends that are tried for a moved edge
+_TRIES = 24  # ends that are tried for a moved edge: most mates of a cluster
 _FEW = 10.0  # shared neighbors, up to which an edge hardly counts as part of a dense structure
-_SETTLED = 0.8  # edits that the search then needs for a unit of degree that is left open
+_SETTLED = 0.65  # edits that the search then needs for a unit of degree that is left open
 
 
 class EdgeFloor(BaseModel):

@@ -36,7 +36,7 @@ def test_moves_serve_what_nodes_want(graph):
     found = floored(graph, floor, LABELS, want, np.random.default_rng(2))
     left = want - (found.graph.degrees() - graph.degrees())
     assert np.abs(left).sum() < np.abs(want).sum()
-    assert 2 * len(found.removed) + 0.8 * np.abs(left).sum() == pytest.approx(
+    assert 2 * len(found.removed) + 0.65 * np.abs(left).sum() == pytest.approx(
         0.6 * graph.edges, abs=6
     )  # the last move settles up to four units beside its own two edits
 
