@@ -72,8 +72,8 @@ class Finishing:
         values = perturbed.copy()
         ranks = np.clip(np.rint(values[:, self.ordinal]), 0.0, self.highest_rank[self.ordinal])
         values[:, self.ordinal] = ranks
-        below, above = values < self.lower, values > self.upper
         if self.reflects:
+            below, above = values < self.lower, values > self.upper
             np.subtract(2.0 * self.lower, values, out=values, where=below)
             np.subtract(2.0 * self.upper, values, out=values, where=above)
         values = np.clip(values, self.lower, self.upper)
@@ -87,9 +87,14 @@ class Finishing:
         """Rounds one numeric column in place, as its grid and its type in the file ask."""
         digits = int(self.decimals[column])
         if digits >= 0:
-            chosen = (values != original) | self.is_declared[column]
-            values[chosen] = np.round(values[chosen], digits)
-        values[:] = values.astype(self.storage[column])
+            with np.errstate(over="ignore"):  # of numbers that are kept as they are
+                rounded = np.round(values, digits)
+            if self.is_declared[column]:
+                values[:] = rounded
+            else:
+                np.copyto(values, rounded, where=values != original)
+        if self.storage[column] is not np.float64:
+            values[:] = values.astype(self.storage[column])
 
 
 def finishing(

@@ -45,28 +45,30 @@ class Proposer(NamedTuple):
     weights: NDArray[np.int64]
 
     @staticmethod
-    def build(points: Points, engine: Engine, dtype: type[Any] = np.float32) -> Proposer:
+    def build(
+        points: Points, engine: Engine, dtype: type[Any] = np.float32, threads: int = 1
+    ) -> Proposer:
         """The engine over at least one point; float64 tells apart what float32 can't."""
         from distanon.kernels import kd_tree
 
         rotated = engine == "rotated" and not np.isnan(points.rows).any()
         space = coordinates.fit(points.rows, rotated=rotated, dtype=dtype)
-        tree = kd_tree.build(space.of(points.rows))
+        tree = kd_tree.build(space.of(points.rows), threads)
         weights = points.counts[tree.order] if (points.counts > 1).any() else np.empty(0, np.int64)
         weights.flags.writeable = False
         return Proposer(engine, space, tree, weights)
 
     @staticmethod
-    def chosen(points: Points) -> Proposer:
+    def chosen(points: Points, threads: int = 1) -> Proposer:
         """The engine that some 200 queries find fastest. It changes the time, not the answers."""
         engine: Engine = "rotated" if _rotation_helps(points) else "tree"
-        proposer = Proposer.build(points, engine)
+        proposer = Proposer.build(points, engine, threads=threads)
         if len(points) < _FEW:
             return proposer
         effort, proposed = proposer.probe(_ASKED)
         if proposed > _CROWDED:
             # Ties, or distances that float32 can't tell apart.
-            finer = Proposer.build(points, engine, np.float64)
+            finer = Proposer.build(points, engine, np.float64, threads)
             if finer.probe(_ASKED)[1] < 0.8 * proposed:
                 return finer
         width = points.rows.shape[1]

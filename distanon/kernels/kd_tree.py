@@ -7,6 +7,7 @@ stay on one side. Boxes are tight. Leaves are stored attribute by attribute. A m
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,8 @@ LEAF = 32  # points; measured best among 16, 32, 48 and 64 on continuous data an
 _BALANCE = 0.5  # a cut that leaves less of the ideal on one side tries another column first
 _TRIES = 16  # columns tried: a nominal attribute has one for each of its categories
 _EXACT = 8192  # points above which a sample says where to cut
+_WHOLE = 65_536  # points up to which one thread grows the tree
+_SUBTREES = 16  # about so many grow apart from one another below the top of a larger tree
 _DRAWN = 1024  # values of that sample
 _LOPSIDED = 0.125  # a share of the ideal below which those columns are cut together
 
@@ -52,18 +55,19 @@ class KdTree(NamedTuple):
     depth: int
 
 
-def build(rows: NDArray[Any]) -> KdTree:
+def build(rows: NDArray[Any], threads: int = 1) -> KdTree:
     """The tree over some coordinates, in O(u D log u).
 
     Args:
         rows: float64 or float32, shape (u, D), u at least 1; NaN is missing.
+        threads: how many work; says nothing about the tree.
 
     Returns:
         The tree; all arrays are read-only, so that compiled code sees the same types in this
         process and in a worker that maps them from shared memory.
     """
     rows = np.ascontiguousarray(rows)
-    order, child, first, last, depth = _grow(_lifted(rows), LEAF)
+    order, child, first, last, depth = _grown(_lifted(rows), threads)
     boxes, gaps = _boxes(rows, order, child, first, last)
     leaf = np.full(len(child), -1, dtype=np.int64)
     ends = np.flatnonzero(child == 0)
@@ -74,6 +78,40 @@ def build(rows: NDArray[Any]) -> KdTree:
     for array in (order, child, first, last, leaf, borders, boxes, gaps, leaves):
         array.flags.writeable = False
     return KdTree(order, child, first, last, leaf, borders, boxes, gaps, leaves, int(depth))
+
+
+def _grown(rows: NDArray[Any], threads: int) -> tuple[Any, ...]:
+    """Order, child, first, last and depth of the tree: a top, then what grows below it.
+
+    Where the top ends depends on the number of points alone, so that nodes have the same numbers
+    whoever made them.
+    """
+    moved, order = rows.copy(), np.arange(len(rows))
+    top = max(LEAF, -(-len(rows) // _SUBTREES)) if len(rows) > _WHOLE else LEAF
+    child, first, last, level = _grow(moved, order, LEAF, top)
+    open_nodes = np.flatnonzero((child == 0) & (last - first > LEAF)).tolist()
+    if not open_nodes:
+        return order, child, first, last, level.max()
+
+    def below(node: int) -> tuple[Any, ...]:
+        part = slice(first[node], last[node])
+        grown: tuple[Any, ...] = _grow(moved[part], order[part], LEAF, LEAF)
+        return grown
+
+    with ThreadPoolExecutor(threads) as pool:
+        parts = list(pool.map(below, open_nodes))
+    depth, size = int(level.max()), len(child)
+    children, firsts, lasts = [child], [first], [last]
+    for node, (its, begins, ends, levels) in zip(open_nodes, parts, strict=True):
+        # Its root is the node itself; the others get the numbers from `size` on.
+        shifted = np.where(its > 0, its + size - 1, 0)
+        child[node] = shifted[0]
+        children.append(shifted[1:])
+        firsts.append(begins[1:] + first[node])
+        lasts.append(ends[1:] + first[node])
+        depth = max(depth, int(level[node] + levels.max()))
+        size += len(its) - 1
+    return order, *(np.concatenate(arrays) for arrays in (children, firsts, lasts)), depth
 
 
 def _lifted(rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -87,92 +125,110 @@ def _lifted(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @njit(cache=True, nogil=True)
-def _grow(rows: Any, leaf: int) -> Any:
-    """Cuts until no node has more than `leaf` points; children get higher numbers."""
+def _grow(rows: Any, order: Any, leaf: int, stop: int) -> Any:
+    """Cuts until no node has more than `stop` points; children get higher numbers.
+
+    One side is finished before the other, so that small nodes are in the cache when it comes to
+    them; rows move with their numbers, so that each node is read in one run.
+
+    Args:
+        rows: the points, shape (n, D), reordered in place.
+        order: int64, shape (n,), likewise.
+        leaf: points of a full leaf.
+        stop: at least `leaf`.
+
+    Returns:
+        child, first, last and level of each node.
+    """
     n = rows.shape[0]
-    order = np.arange(n)
+    spare_rows, spare_order = np.empty_like(rows), np.empty_like(order)
     child = np.zeros(2 * n, np.int64)
     first = np.zeros(2 * n, np.int64)
     last = np.zeros(2 * n, np.int64)
     level = np.zeros(2 * n, np.int64)
+    stack = np.zeros(n + 1, np.int64)
     last[0] = n
-    nodes = 1
-    node = 0
-    depth = 0
-    while node < nodes:
+    nodes, waiting = 1, 1
+    while waiting > 0:
+        waiting -= 1
+        node = stack[waiting]
         lo, hi = first[node], last[node]
-        if hi - lo > leaf:
-            middle = lo + _partition(rows, order[lo:hi], leaf)
-            child[node] = nodes
-            first[nodes], last[nodes] = lo, middle
-            first[nodes + 1], last[nodes + 1] = middle, hi
-            level[nodes] = level[nodes + 1] = level[node] + 1
-            depth = max(depth, level[nodes])
-            nodes += 2
-        node += 1
-    return order, child[:nodes].copy(), first[:nodes].copy(), last[:nodes].copy(), depth
+        if hi - lo <= stop:
+            continue
+        middle = lo + _partition(rows[lo:hi], order[lo:hi], spare_rows, spare_order, leaf)
+        child[node] = nodes
+        first[nodes], last[nodes] = lo, middle
+        first[nodes + 1], last[nodes + 1] = middle, hi
+        level[nodes] = level[nodes + 1] = level[node] + 1
+        stack[waiting], stack[waiting + 1] = nodes + 1, nodes
+        waiting += 2
+        nodes += 2
+    return child[:nodes].copy(), first[:nodes].copy(), last[:nodes].copy(), level[:nodes].copy()
 
 
 @njit(cache=True, nogil=True)
-def _partition(rows: Any, part: Any, leaf: int) -> Any:
-    """Reorders `part` (point numbers) around the best cut; returns how many are left of it."""
-    m = len(part)
+def _partition(rows: Any, order: Any, spare_rows: Any, spare_order: Any, leaf: int) -> Any:
+    """Reorders some points around the best cut; returns how many are left of it."""
+    m, width = rows.shape
     leaves = (m + leaf - 1) // leaf
     half = (leaves + 1) // 2 * leaf  # full leaves on the left
     ideal = min(half, m - half)
-    column, bound, left = _best_cut(rows, part, half)
+    column, bound, left = _best_cut(rows, half)
     if left == 0:  # no column tells these points apart in the lifted rows: any halves will do
         return half
-    keys = np.empty(m)
-    for i in range(m):
-        keys[i] = rows[part[i], column]
+    keys = rows[:, column].astype(np.float64)
     if min(left, m - left) < _LOPSIDED * ideal:
-        firsts = _first_high(rows, part)
+        firsts = _first_high(rows)
         value, below = _cut(firsts, half)
         if min(below, m - below) > min(left, m - left):
             keys, bound, left = firsts, value, below
-    moved = np.empty(m, np.int64)
-    i, j = 0, left
+    i, j = 0, 0
     for place in range(m):
+        # What stays on the left never overtakes what is still to be read.
         if keys[place] <= bound:
-            moved[i] = part[place]
+            for c in range(width):
+                rows[i, c] = rows[place, c]
+            order[i] = order[place]
             i += 1
         else:
-            moved[j] = part[place]
+            for c in range(width):
+                spare_rows[j, c] = rows[place, c]
+            spare_order[j] = order[place]
             j += 1
-    part[:] = moved
+    rows[left:] = spare_rows[:j]
+    order[left:] = spare_order[:j]
     return left
 
 
 @njit(cache=True, nogil=True)
-def _first_high(rows: Any, part: Any) -> Any:
+def _first_high(rows: Any) -> Any:
     """For each point the first wide column in which it lies in the upper half.
 
     The columns of a nominal attribute each tell one category from the others, so that cutting
     one after the other would make the tree as deep as there are categories; these keys order
     the points by category.
     """
-    low, high = _bounds(rows, part)
+    low, high = _bounds(rows)
     widest = (high - low).max()
-    keys = np.empty(len(part))
-    for i in range(len(part)):
+    keys = np.empty(len(rows))
+    for i in range(len(rows)):
         keys[i] = rows.shape[1]
         for c in range(rows.shape[1]):
             wide = high[c] - low[c] >= 0.5 * widest
-            if wide and rows[part[i], c] - low[c] > 0.5 * (high[c] - low[c]):
+            if wide and rows[i, c] - low[c] > 0.5 * (high[c] - low[c]):
                 keys[i] = c
                 break
     return keys
 
 
 @njit(cache=True, nogil=True)
-def _best_cut(rows: Any, part: Any, half: int) -> Any:
+def _best_cut(rows: Any, half: int) -> Any:
     """The column, the greatest value left of the cut, and how many points that leaves left.
 
     The widest column, unless its ties make the cut lopsided: then the best balanced among
     the first columns that are at least half as wide.
     """
-    low, high = _bounds(rows, part)
+    low, high = _bounds(rows)
     spreads = high - low
     widest = spreads.max() if len(spreads) else 0.0
     best: Any = (-1, 0.0, 0)
@@ -184,25 +240,23 @@ def _best_cut(rows: Any, part: Any, half: int) -> Any:
         if widest <= 0.0 or spreads[c] < 0.5 * widest:
             break
         spreads[c] = -1.0
-        values = np.empty(len(part))
-        for i in range(len(part)):
-            values[i] = rows[part[i], c]
+        values = rows[:, c].astype(np.float64)
         value, below = _cut(values, half)
-        share = min(below, len(part) - below) / min(half, len(part) - half)
+        share = min(below, len(rows) - below) / min(half, len(rows) - half)
         if share > balance:
             best, balance = (c, value, below), share
     return best
 
 
 @njit(cache=True, nogil=True)
-def _bounds(rows: Any, part: Any) -> Any:
-    """The least and the greatest value of each column over some points."""
+def _bounds(rows: Any) -> Any:
+    """The least and the greatest value of each column."""
     width = rows.shape[1]
     low = np.full(width, np.inf)
     high = np.full(width, -np.inf)
-    for p in part:
+    for i in range(len(rows)):
         for c in range(width):
-            v = rows[p, c]
+            v = rows[i, c]
             if v < low[c]:  # noqa: PLR1730 (stores rarely)
                 low[c] = v
             if v > high[c]:  # noqa: PLR1730

@@ -35,17 +35,18 @@ def neighborhood_means(starts: Any, points: Any, weights: Any, values: Any, colu
     m = len(starts) - 1
     means = np.empty((m, len(columns)))
     dominated = np.zeros((m, len(columns)), np.bool_)
+    near = np.empty((len(columns), np.diff(starts).max() if m else 0))
     for i in range(m):
-        begin, end = starts[i], starts[i + 1]
+        begin, count = starts[i], starts[i + 1] - starts[i]
         size = 0
-        for e in range(begin, end):
-            size += weights[e]
+        for e in range(count):
+            size += weights[begin + e]
+        _fetch(near, points[begin : begin + count], values, columns)
         for j in range(len(columns)):
-            # The rows are in the cache by now; what is added up stays in registers.
-            c = columns[j]
+            # What is added up stays in registers.
             least, most, total, single, present = np.inf, -np.inf, 0.0, 0.0, 0
-            for e in range(begin, end):
-                v, weight = values[points[e], c], weights[e]
+            for e in range(count):
+                v, weight = near[j, e], weights[begin + e]
                 if v == v:  # noqa: PLR0124 (NaN is not)
                     present += weight
                     least, most = min(least, v), max(most, v)
@@ -57,9 +58,17 @@ def neighborhood_means(starts: Any, points: Any, weights: Any, values: Any, colu
                 means[i, j] = np.nan
                 continue
             above = 0.0
-            for e in range(begin, end):
-                v = values[points[e], c]
+            for e in range(count):
+                v = near[j, e]
                 if v == v:  # noqa: PLR0124
-                    above += weights[e] * (v - least)
+                    above += weights[begin + e] * (v - least)
             means[i, j] = min(least + above / present, most)
     return means, dominated
+
+
+@njit(cache=True, nogil=True)
+def _fetch(near: Any, points: Any, values: Any, columns: Any) -> None:
+    """Copies some columns of some points, so that each row is visited once."""
+    for e in range(len(points)):
+        for j in range(len(columns)):
+            near[j, e] = values[points[e], columns[j]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -174,19 +175,22 @@ class NeighborIndex:
         return self.proposer.tree
 
     @staticmethod
-    def build(points: Points, engine: Engine | None = None) -> NeighborIndex:
+    def build(points: Points, engine: Engine | None = None, threads: int = 1) -> NeighborIndex:
         """The index over at least one point, in O(u D log u).
 
         Args:
             points: what is to be searched.
             engine: how candidates are found; None takes what a probe finds fastest.
+            threads: how many work; says nothing about the index.
 
         Raises:
             InfeasibleError: there are no points.
         """
         if not len(points):
             raise InfeasibleError("expected at least 1 record to search for neighbors, got 0")
-        chosen = Proposer.build(points, engine) if engine else Proposer.chosen(points)
+        if engine:
+            return NeighborIndex(points, Proposer.build(points, engine, threads=threads))
+        chosen = Proposer.chosen(points, threads)
         return NeighborIndex(points, chosen)
 
     def neighborhoods(
@@ -223,15 +227,29 @@ class NeighborIndex:
         Raises:
             InfeasibleError: k is less than 1 or more than the number of other records.
         """
+        for start, stop in self.runs(-(-len(self.points) // size)):
+            yield self.tree.order[start:stop], self.at_places(start, stop, k, ties, threads)
+
+    def runs(self, count: int) -> list[tuple[int, int]]:
+        """About `count` runs of places, of nearly equal length, each of whole leaves."""
+        borders, points = self.tree.borders, len(self.points)
+        ideal = [points * run // count for run in range(1, count)]
+        ends = [int(borders[np.searchsorted(borders, end)]) for end in ideal]
+        return list(pairwise(sorted({0, *ends, points})))
+
+    def at_places(
+        self, start: int, stop: int, k: int, ties: Ties, threads: int = 1
+    ) -> Neighborhoods:
+        """The neighborhoods of the points `tree.order[start:stop]`, in that order.
+
+        The record itself is left out, its copies are not.
+
+        Raises:
+            InfeasibleError: k is less than 1 or more than the number of other records.
+        """
         self._check(k, left_out=1)
-        order, borders = self.tree.order, self.tree.borders
-        start = 0
-        while start < len(order):
-            end = int(np.searchsorted(borders, start + size))
-            stop = int(borders[min(end, len(borders) - 1)])
-            places = np.arange(start, stop)
-            yield order[places], self._of_places(places, np.arange(stop - start), k, ties, threads)
-            start = stop
+        places = np.arange(start, stop)
+        return self._of_places(places, places - start, k, ties, threads)
 
     def _of_places(
         self,
@@ -325,6 +343,8 @@ def _in_turn(
             found = list(pool.map(search, parts))
     else:
         found = [search(part) for part in parts]
+    if (numbers[1:] > numbers[:-1]).all():
+        return found[0] if len(found) == 1 else Neighborhoods.join(found)
     starts = np.zeros(len(numbers) + 1, dtype=np.int64)
     for part, some in zip(parts, found, strict=True):
         starts[numbers[part] + 1] = np.diff(some.starts)

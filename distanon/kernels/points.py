@@ -11,6 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+_MANY = 4096  # records for which compiled code is worth its loading
+_AT_ONCE = 8192  # rows changed at a time: they stay in the cache
+
 
 @dataclass(frozen=True, slots=True)
 class Points:
@@ -49,20 +52,11 @@ def distinct(matrix: NDArray[np.float64]) -> Points:
         The points; all arrays are read-only.
     """
     rows = _canonical(matrix)
-    n = len(rows)
-    sequence, opens = _grouped(rows)
-    firsts = np.flatnonzero(opens)
-    group_of = np.cumsum(opens) - 1
-    lowest = sequence[firsts]
-    by_lowest = np.argsort(lowest, kind="stable")
-    number = np.empty_like(by_lowest)
-    number[by_lowest] = np.arange(len(by_lowest))
-    point_of = np.empty(n, dtype=np.int64)
-    point_of[sequence] = number[group_of]
-    counts = np.bincount(point_of, minlength=len(firsts)).astype(np.int64)
-    starts = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
-    records = np.argsort(point_of, kind="stable").astype(np.int64)
-    points = Points(rows[lowest[by_lowest]], counts, point_of, records, starts)
+    point_of, firsts = _hashed(rows) if len(rows) >= _MANY else _sorted(rows)
+    counts, starts, records = _grouped(point_of, len(firsts))
+    points = Points(
+        rows if len(firsts) == len(rows) else rows[firsts], counts, point_of, records, starts
+    )
     for array in (points.rows, counts, point_of, records, starts):
         array.flags.writeable = False
     return points
@@ -71,17 +65,47 @@ def distinct(matrix: NDArray[np.float64]) -> Points:
 def _canonical(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
     """A copy in which rows that count as equal have equal bytes."""
     rows = np.array(matrix, dtype=np.float64, order="C", ndmin=2)
-    rows += 0.0
-    rows[np.isnan(rows)] = np.nan
+    for start in range(0, len(rows), _AT_ONCE):
+        part = rows[start : start + _AT_ONCE]
+        part += 0.0
+        part[np.isnan(part)] = np.nan
     return rows
 
 
-def _grouped(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Record numbers with equal rows side by side, ascending, and where each group opens."""
+def _sorted(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The point of each row, and the first row of each point; points by their first rows."""
     n, width = rows.shape
     words = rows.view(np.uint64)
     sequence = np.lexsort(words.T) if width else np.arange(n)
     opens = np.ones(n, dtype=np.bool_)
     ordered = words[sequence]
     opens[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    return sequence.astype(np.int64), opens
+    lowest = sequence[np.flatnonzero(opens)]
+    by_lowest = np.argsort(lowest, kind="stable")
+    number = np.empty_like(by_lowest)
+    number[by_lowest] = np.arange(len(by_lowest))
+    point_of = np.empty(n, dtype=np.int64)
+    point_of[sequence] = number[np.cumsum(opens) - 1]
+    return point_of, lowest[by_lowest].astype(np.int64)
+
+
+def _hashed(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """As `_sorted`, in one compiled pass."""
+    from distanon.kernels.row_numbers import number_rows
+
+    point_of, firsts = number_rows(rows.view(np.uint64))
+    return point_of, firsts
+
+
+def _grouped(
+    point_of: NDArray[np.int64], points: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """How many records each point has, where they start, and their numbers."""
+    if len(point_of) >= _MANY:
+        from distanon.kernels.row_numbers import grouped
+
+        counts, starts, records = grouped(point_of, points)
+        return counts, starts, records
+    counts = np.bincount(point_of, minlength=points).astype(np.int64)
+    starts = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))
+    return counts, starts, np.argsort(point_of, kind="stable").astype(np.int64)

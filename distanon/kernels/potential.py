@@ -22,6 +22,8 @@ Integers = NDArray[np.int64]
 _GRID = 17  # widths tried before the best bracket is narrowed
 _COARSE = 500  # records that the grid is tried on
 _STEPS = 18  # golden sections: the bracket of at most a factor of 10 shrinks to one of 1.0004
+_NARROW = 32  # columns up to which looking at each is faster than looking for frequent values
+_ROWS = 16  # rows of distances looked at together: they stay in the cache
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 
 
@@ -79,22 +81,10 @@ def entropies(starts: Integers, distances: Floats, weights: Integers, sigma: flo
 
     Source: Definition 6, Theorem 1 and Corollary 1.
     """
-    counts = weights.astype(np.float64)
-    exponents = -np.square(distances / sigma)
-    present = np.where(weights > 0, exponents, -np.inf)
-    tops = np.repeat(segment_maxima(present, starts), np.diff(starts))
-    with np.errstate(invalid="ignore"):
-        below = np.where(weights > 0, exponents - tops, 0.0)
-    shares = counts * np.exp(below)
-    totals = segment_sums(shares, starts)
-    moments = segment_sums(shares * below, starts)
-    members = segment_sums(counts, starts)
-    inhabited = members > 0
-    result = np.zeros(len(starts) - 1)
-    result[inhabited] = np.log(totals[inhabited]) - moments[inhabited] / totals[inhabited]
-    limits = np.log(members, out=np.zeros_like(members), where=inhabited)
-    clipped: Floats = np.clip(result, 0.0, limits)
-    return clipped
+    from distanon.kernels.neighborhood_entropies import neighborhood_entropies
+
+    found: Floats = neighborhood_entropies(starts, distances, weights, float(sigma))
+    return found
 
 
 def dispersions(
@@ -114,10 +104,9 @@ def dispersions(
 
     Source: Definition 7 (reconstructed).
     """
-    counts = weights.astype(np.float64)
-    sums = segment_sums(counts * every[points], starts)
-    members = segment_sums(counts, starts)
-    means = np.divide(sums, members, out=np.zeros_like(sums), where=members > 0)
+    from distanon.kernels.neighborhood_entropies import neighbor_means
+
+    means: Floats = neighbor_means(starts, points, weights, every)
     with np.errstate(over="ignore"):
         ratios = np.divide(own, means, out=np.full_like(own, np.inf), where=means > 0)
     ratios[(means == 0) & (own == 0)] = 1.0
@@ -135,6 +124,11 @@ def pairwise_distances(points: Floats) -> Floats:
         column costs as many rows as do not hold its most frequent value: those of a nominal
         attribute, however many its categories are, cost about as much as two others.
     """
+    if points.shape[1] <= _NARROW:
+        from distanon.kernels.neighborhood_entropies import all_distances
+
+        found: Floats = all_distances(np.ascontiguousarray(points))
+        return found
     squares = np.zeros((len(points), len(points)))
     for column in points.T:
         values, counts = np.unique(column, return_counts=True)
@@ -174,10 +168,12 @@ def potential_entropy(distances: Floats, sigma: float) -> float:
 
     Source: Gan et al. 2009; without the record itself the minimum runs to sigma = 0.
     """
-    scaled = distances / sigma
-    np.multiply(scaled, scaled, out=scaled)
-    np.negative(scaled, out=scaled)
-    field = np.exp(scaled, out=scaled).sum(axis=1)
+    field = np.empty(len(distances))
+    for start in range(0, len(distances), _ROWS):
+        scaled = distances[start : start + _ROWS] / sigma
+        np.multiply(scaled, scaled, out=scaled)
+        np.negative(scaled, out=scaled)
+        field[start : start + _ROWS] = np.exp(scaled, out=scaled).sum(axis=1)
     shares = field / field.sum()
     return float(-(shares * np.log(shares)).sum())
 

@@ -6,8 +6,8 @@ that names a partition handle instead of a range can take its place without a ch
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Literal, overload
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, overload
 
 import numpy as np
 import pyarrow as pa
@@ -79,6 +79,40 @@ def neighborhoods(
     return [(*where, found) for where, found in zip(ranges, results, strict=True)]
 
 
+def neighborhoods_by_place(
+    crew: Crew,
+    index: Shared,
+    runs: Sequence[tuple[int, int]],
+    k: int,
+    ties: Ties,
+    *,
+    scratch: Scratch | None = None,
+    beside: Sequence[tuple[Callable[[Any], Any], Any]] = (),
+) -> tuple[list[Kept], list[Any]]:
+    """The neighborhoods of all points, those that lie together in one block: the fastest way.
+
+    Args:
+        crew: who works.
+        index: a NeighborIndex that the crew was given by `put`.
+        runs: what its `runs` returned.
+        k: as `NeighborIndex.at_places`.
+        ties: likewise.
+        scratch: as for `neighborhoods`.
+        beside: pure functions and what they are called with, first of all: other work for which
+            nobody should have to wait.
+
+    Returns:
+        For each run the neighborhoods of the points in it, kept; and what `beside` returned.
+
+    Raises:
+        InfeasibleError: k is less than 1 or more than the number of other records.
+    """
+    items = [*beside, *((start, stop, k, ties, scratch) for start, stop in runs)]
+    found = list(crew.map(_of_run, items, shared=index, keep=True, phase="neighborhoods"))
+    others = [crew.fetch(kept) for kept in found[: len(beside)]]
+    return found[len(beside) :], others
+
+
 def nearest(
     crew: Crew, index: Shared, queries: NDArray[np.float64], k: int, ties: Ties, blocks: int
 ) -> Neighborhoods:
@@ -107,14 +141,32 @@ def _of_range(
     index: NeighborIndex, item: tuple[int, int, int, Ties, Scratch | None]
 ) -> Neighborhoods:
     start, stop, k, ties, scratch = item
-    if scratch is None:
-        return index.neighborhoods(start, stop, k, ties)
     name = f"neighborhoods-{start}-{stop}"
-    stored = scratch.find(name)
+    return _stored(scratch, name, lambda: index.neighborhoods(start, stop, k, ties))
+
+
+def _of_run(
+    index: NeighborIndex,
+    item: tuple[int, int, int, Ties, Scratch | None] | tuple[Callable[[Any], Any], Any],
+) -> Any:
+    if len(item) == 2:
+        function, argument = item
+        return function(argument)
+    start, stop, k, ties, scratch = item
+    name = f"neighborhoods-at-{start}-{stop}"
+    return _stored(scratch, name, lambda: index.at_places(start, stop, k, ties))
+
+
+def _stored(
+    scratch: Scratch | None, name: str, search: Callable[[], Neighborhoods]
+) -> Neighborhoods:
+    """What an earlier attempt left under this name, or what is found now, and left."""
+    stored = scratch.find(name) if scratch is not None else None
     if stored is not None:
         return from_table(stored.read())
-    found = index.neighborhoods(start, stop, k, ties)
-    scratch.write(name, as_table(found))
+    found = search()
+    if scratch is not None:
+        scratch.write(name, as_table(found))
     return found
 
 

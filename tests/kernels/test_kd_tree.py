@@ -73,3 +73,20 @@ def test_a_nominal_attribute_of_many_categories_makes_no_deep_tree(others):
     rows = np.hstack([rows, random.integers(0, 80, (3000, others)) / 79])
     tree = kd_tree.build(np.unique(rows, axis=0))
     assert tree.depth <= 4 * np.log2(len(tree.order))
+
+
+@pytest.mark.parametrize("values", [7, 10**6])
+def test_threads_grow_the_same_tree_and_it_is_one_over_all_points(monkeypatch, values):
+    monkeypatch.setattr(kd_tree, "_WHOLE", 500)
+    rows = np.unique(np.random.default_rng(3).integers(0, values, (5000, 4)) / 1.0, axis=0)
+    one, other = kd_tree.build(rows, 1), kd_tree.build(rows, 3)
+    for mine, its in zip(one, other, strict=True):
+        assert np.asarray(mine).tobytes() == np.asarray(its).tobytes()
+    inner = np.flatnonzero(one.child)
+    children = np.concatenate((one.child[inner], one.child[inner] + 1))
+    assert sorted(children) == list(range(1, len(one.child)))
+    assert (one.child[inner] > inner).all()
+    assert (one.last[one.child[inner]] == one.first[one.child[inner] + 1]).all()
+    assert (one.first[one.child[inner]] == one.first[inner]).all()
+    assert (one.last[one.child[inner] + 1] == one.last[inner]).all()
+    assert sorted(one.order) == list(range(len(rows)))

@@ -151,6 +151,14 @@ def test_missing_values_are_cut_from_all_others():
     assert cuts.locate(np.array([[0.0], [7.0], [np.nan]])).tolist() == [0, 0, 1]
 
 
+def test_cuts_across_wide_gaps_come_first():
+    random = np.random.default_rng(9)
+    fine, coarse = random.integers(0, 13, 900) / 12, random.integers(0, 4, 900) / 3
+    cuts = piece_cuts(np.column_stack((fine, coarse)), 2)
+    assert cuts.locate(np.array([[0.0, 0.4], [1.0, 0.4]])).tolist() == [0, 0]
+    assert cuts.locate(np.array([[0.0, 0.6], [1.0, 0.6]])).tolist() == [1, 1]
+
+
 def test_a_far_piece_is_not_asked():
     near, far = np.random.default_rng(8).random((2, 200, 2))
     matrix = np.concatenate((near, far + 100.0))

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -45,15 +46,29 @@ def test_records_without_columns_are_all_one_point():
     assert points.rows.shape == (1, 0)
 
 
-@settings(max_examples=200, deadline=None)
-@given(matrices())
-def test_points_agree_with_a_dictionary_of_rows(matrix):
+@settings(max_examples=100, deadline=None)
+@given(matrices(), st.booleans())
+def test_points_agree_with_a_dictionary_of_rows(matrix, few):
     groups = {}
     for record, row in enumerate(matrix):
         key = tuple("missing" if np.isnan(v) else float(v) for v in row)
         groups.setdefault(key, []).append(record)
-    points = distinct(matrix)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("distanon.kernels.points._MANY", 10_000 if few else 0)
+        points = distinct(matrix)
     assert [points.records_of(p).tolist() for p in range(len(points))] == list(groups.values())
     assert points.counts.tolist() == [len(group) for group in groups.values()]
     for record, point in enumerate(points.point_of):
         np.testing.assert_array_equal(points.rows[point], matrix[record])
+
+
+@pytest.mark.parametrize("values", [2, 50, 10**6])
+def test_many_rows_are_numbered_alike_by_hashing_and_by_sorting(monkeypatch, values):
+    matrix = np.random.default_rng(values).integers(0, values, (20_000, 3)) / 7.0
+    hashed = distinct(matrix)
+    monkeypatch.setattr("distanon.kernels.points._MANY", 10**9)
+    by_sorting = distinct(matrix)
+    for name in ("rows", "counts", "point_of", "records", "starts"):
+        one, other = getattr(hashed, name), getattr(by_sorting, name)
+        assert one.dtype == other.dtype
+        assert one.tobytes() == other.tobytes()

@@ -111,6 +111,26 @@ def test_a_rows_sum_depends_on_that_row_alone(sizes, seed):
         assert found == pytest.approx(row.sum(), abs=1e-6)
 
 
+@settings(max_examples=40, deadline=None)
+@given(neighborhoods(least=0), st.floats(0.05, 20))
+def test_compiled_entropies_and_means_are_those_of_whole_arrays(lists, sigma):
+    starts, distances, weights = lists
+    every = np.random.default_rng(len(weights)).random(9)
+    points = np.arange(len(weights)) % 9
+    own = np.ones(len(starts) - 1)
+    found = entropies(starts, distances, weights, sigma)
+    spread = dispersions(starts, points, weights, own, every)
+    for i, (d, w, p) in enumerate(rows(starts, distances, weights, points)):
+        if not len(d):
+            assert (found[i], spread[i]) == (0.0, np.inf)
+            continue
+        y = d[0] ** 2 / sigma**2 - d**2 / sigma**2
+        shares = w * np.exp(y)
+        expected = np.log(shares.sum()) - (shares * y).sum() / shares.sum()
+        assert found[i] == pytest.approx(max(0.0, expected), abs=1e-9)
+        assert spread[i] == pytest.approx(1.0 / np.average(every[p], weights=w))
+
+
 def test_empty_rows_have_neutral_values():
     starts, values = np.array([0, 0, 2, 2]), np.array([3.0, 5.0])
     assert segment_sums(values, starts).tolist() == [0.0, 8.0, 0.0]
@@ -129,6 +149,15 @@ def test_dispersion_of_nothing_among_nothing_is_1_and_of_something_infinite():
     starts, points, weights = np.array([0, 1, 2]), np.array([0, 1]), np.array([2, 2])
     found = dispersions(starts, points, weights, np.array([0.0, 0.3]), every)
     assert found.tolist() == [1.0, np.inf]
+
+
+def test_distances_are_the_same_bits_however_they_are_found(monkeypatch):
+    points = np.random.default_rng(4).integers(0, 4, (60, 7)) / 3.0
+    points[:, 2] = np.random.default_rng(5).normal(size=60)
+    points[np.random.default_rng(6).random(points.shape) < 0.1] = np.nan
+    found = pairwise_distances(points)
+    monkeypatch.setattr("distanon.kernels.potential._NARROW", 0)
+    assert pairwise_distances(points).tobytes() == found.tobytes()
 
 
 def test_distances_are_euclidean_and_missing_is_a_value_of_its_own():

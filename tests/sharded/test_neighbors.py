@@ -6,7 +6,7 @@ import pytest
 from distanon.errors import InfeasibleError
 from distanon.kernels.neighbors import Neighborhoods, NeighborIndex, distinct
 from distanon.runtime.crew import Kept, SerialCrew
-from distanon.sharded.neighbors import nearest, neighborhoods
+from distanon.sharded.neighbors import nearest, neighborhoods, neighborhoods_by_place
 
 MATRIX = np.random.default_rng(17).integers(0, 4, (300, 3)) / 3
 
@@ -76,3 +76,25 @@ def test_k_beyond_the_other_records_is_refused():
     index = NeighborIndex.build(distinct(MATRIX))
     with pytest.raises(InfeasibleError, match="299"):
         neighborhoods(crew, crew.put(index), len(index.points), 300, "include", 2)
+
+
+def doubled(number):
+    return 2 * number
+
+
+@pytest.mark.parametrize("crew", [SerialCrew(), PicklingCrew()])
+@pytest.mark.parametrize("blocks", [1, 4, 1000])
+def test_blocks_of_points_that_lie_together_say_the_same_and_other_work_goes_with_them(
+    crew, blocks
+):
+    index = NeighborIndex.build(distinct(MATRIX))
+    whole = index.neighborhoods(0, len(index.points), 6, "include")
+    runs = index.runs(blocks)
+    lists, others = neighborhoods_by_place(
+        crew, crew.put(index), runs, 6, "include", beside=[(doubled, 4), (doubled, 5)]
+    )
+    assert others == [8, 10]
+    assert [start for start, _ in runs] == [0, *(stop for _, stop in runs[:-1])]
+    assert runs[-1][1] == len(index.points)
+    for (start, stop), kept in zip(runs, lists, strict=True):
+        assert same_bytes(crew.fetch(kept), whole.take(index.tree.order[start:stop]))

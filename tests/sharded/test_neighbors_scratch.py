@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 from distanon.data.table import MemoryPartition, MemoryScratch
 from distanon.kernels.neighbors import Neighborhoods, NeighborIndex, distinct
 from distanon.runtime.crew import SerialCrew
-from distanon.sharded.neighbors import neighborhoods
+from distanon.sharded.neighbors import neighborhoods, neighborhoods_by_place
 
 MATRIX = np.random.default_rng(17).integers(0, 4, (300, 3)) / 3
 
@@ -36,3 +36,14 @@ def test_stored_neighborhoods_are_the_same_bytes_and_are_not_searched_again():
         for name in Neighborhoods.__slots__:
             assert getattr(joined, name).dtype == getattr(whole, name).dtype
             assert getattr(joined, name).tobytes() == getattr(whole, name).tobytes()
+
+
+def test_stored_blocks_of_points_that_lie_together_are_not_searched_again():
+    crew, scratch, index = SerialCrew(), ParquetScratch(), NeighborIndex.build(distinct(MATRIX))
+    runs = index.runs(3)
+    for searched in (crew.put(index), crew.put(Unused())):
+        lists, _ = neighborhoods_by_place(crew, searched, runs, 6, "include", scratch=scratch)
+        for (start, stop), kept in zip(runs, lists, strict=True):
+            found, expected = crew.fetch(kept), index.at_places(start, stop, 6, "include")
+            for name in Neighborhoods.__slots__:
+                assert getattr(found, name).tobytes() == getattr(expected, name).tobytes()

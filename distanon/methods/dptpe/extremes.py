@@ -27,13 +27,32 @@ def extremes(crew: Crew, dataset: Dataset, space: AttributeSpace, k: int) -> Flo
         float64, shape (m, q), in codes; NaN where a column is shorter. At least 4k values of each
         column where it has as many, all of them where it has fewer.
     """
-    shared = crew.put((space, 4 * k))
-    told: list[Ends] = list(crew.map(_ends, dataset.partitions, shared=shared, phase="bounds"))
-    columns = [_column([part[place] for part in told], k) for place in range(len(space.names))]
+    shared = crew.put((space, k))
+    return extremes_of(list(crew.map(_ends, dataset.partitions, shared=shared, phase="bounds")), k)
+
+
+def extremes_of(told: list[Ends], k: int) -> Floats:
+    """As `extremes`, of what `ends_of` said of each part of the table."""
+    columns = [_column([part[place] for part in told], k) for place in range(len(told[0]))]
     result = np.full((max(len(column) for column in columns), len(columns)), np.nan)
     for place, column in enumerate(columns):
         result[: len(column), place] = column
     return result
+
+
+def ends_of(values: Floats, k: int) -> Ends:
+    """Of each column how many values are present, and its 4k smallest and largest, ascending."""
+    found, most = [], 4 * k
+    for column in values.T:
+        present = column[~np.isnan(column)]
+        if len(present) > 2 * most:
+            present.partition((most - 1, len(present) - most))
+            low, high = np.sort(present[:most]), np.sort(present[-most:])
+        else:
+            present.sort()
+            low, high = present[:most].copy(), present[-most:].copy()
+        found.append((len(present), low, high))
+    return found
 
 
 def deviations(crew: Crew, dataset: Dataset, space: AttributeSpace) -> Floats:
@@ -48,13 +67,8 @@ def deviations(crew: Crew, dataset: Dataset, space: AttributeSpace) -> Floats:
 
 
 def _ends(shared: tuple[AttributeSpace, int], part: Partition) -> Ends:
-    """Of each column how many values are present, the smallest and the largest, ascending."""
-    space, most = shared
-    found = []
-    for column in space.encode(part.read(space.names)).T:
-        present = np.sort(column[~np.isnan(column)])
-        found.append((len(present), present[:most].copy(), present[-most:].copy()))
-    return found
+    space, k = shared
+    return ends_of(space.encode(part.read(space.names)), k)
 
 
 def _column(parts: Ends, k: int) -> Floats:

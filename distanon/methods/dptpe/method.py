@@ -6,37 +6,25 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from distanon.data.domain import Domain, scan
-from distanon.data.finishing import (
-    Decimals,
-    DomainRule,
-    Finishing,
-    finishing,
-    released_type,
-)
-from distanon.data.ports import Partition
+from distanon.data.finishing import Decimals, DomainRule, Finishing, released_type
 from distanon.data.release import Release
 from distanon.data.schema import Role, Schema
-from distanon.data.space import AttributeSpace, Scale, zscore_spreads
+from distanon.data.space import AttributeSpace, Scale
+from distanon.data.streams import Streams
 from distanon.data.table import Dataset
 from distanon.errors import InfeasibleError, SpecError
-from distanon.kernels.neighbors import NeighborIndex, Points, Ties, distinct
+from distanon.kernels.neighbors import Ties
 from distanon.methods.base import Context, Method
-from distanon.methods.dptpe.kinds import Rule, gets_mean, is_dispersed
-from distanon.methods.dptpe.passes import Traits, choose_sigma, survey
+from distanon.methods.dptpe.kinds import Rule
 from distanon.methods.dptpe.perturbation import Draw
-from distanon.methods.dptpe.publication import Counts, Outcome, Plan, publish
+from distanon.methods.dptpe.publication import Outcome, Plan
 from distanon.methods.dptpe.refusals import at_most, refuse_equal, refuse_unchanged
-from distanon.methods.dptpe.substitutes import find_substitutes
 from distanon.promises.base import Promise
-from distanon.runtime.crew import Shared
 from distanon.sharded.pieces import pieces_for
 
-Floats = NDArray[np.float64]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
@@ -148,7 +136,9 @@ class DPTPE(Method):
 
             made = in_pieces(self, dataset, promises, context, pieces)
         else:
-            made = self._in_memory(dataset, domain, promises, context)
+            from distanon.methods.dptpe.whole import in_memory
+
+            made = in_memory(self, dataset, domain, promises, context)
         keeps = self.on_unchanged == "keep"
         refuse_unchanged(made.counts, promises, len(dataset), can_keep=keeps)
         self._note(made, context)
@@ -183,86 +173,18 @@ class DPTPE(Method):
         space = AttributeSpace.of(dataset.schema.quasi_identifiers, domain)
         return pieces_for(len(dataset), space.slices[-1].stop)
 
-    def _in_memory(
-        self,
-        dataset: Dataset,
-        domain: Domain,
-        promises: Mapping[str, Promise],
-        context: Context,
-    ) -> Outcome:
-        """The release of a table that one process can hold."""
-        space, values = self._encoded(dataset, domain, context)
-        points = distinct(space.embed(values))
-        refuse_equal(promises, all_equal=len(points) == 1)
-        self.note_kept(promises, context)
-        finish = finishing(
-            space.attributes, space.domains, values, self.k, self.domain, self.decimals
-        )
-        sigma = choose_sigma(points, context.streams) if self.sigma == "auto" else self.sigma
-        index = context.crew.put(NeighborIndex.build(points))
-        own = np.ascontiguousarray(values[points.records[points.starts[:-1]]])
-        settings = (self.k, self.ties, sigma, self.rsn_nominal)
-        traits, swaps = survey(context, index, points, own, space, settings)
-        plan = self._plan(dataset.schema, context, index, points, own, space, finish, traits, swaps)
-        pieces, counts = _published(plan, dataset, context)
-        return Outcome(
-            pieces,
-            counts,
-            space,
-            sigma,
-            int(is_dispersed(traits.dispersion, self.t)[points.point_of].sum()),
-            int(plan.gets_mean.sum()),
-            int((plan.gets_mean & traits.dominated[plan.point_of]).sum()),
-        )
-
-    def _encoded(
-        self, dataset: Dataset, domain: Domain, context: Context
-    ) -> tuple[AttributeSpace, Floats]:
-        """The space of the quasi-identifiers, and all records' values in it, (n, q)."""
-        attributes = dataset.schema.quasi_identifiers
-        space = AttributeSpace.of(attributes, domain)
-        parts = context.crew.map(
-            _encode, dataset.partitions, shared=context.crew.put(space), phase="reading"
-        )
-        values = np.asfortranarray(np.concatenate(list(parts)))
-        if self.scale != "range":
-            spreads = zscore_spreads(values) if self.scale == "zscore" else None
-            space = AttributeSpace.of(attributes, domain, self.scale, spreads)
-        return space, values
-
-    def _plan(
-        self,
-        schema: Schema,
-        context: Context,
-        index: Shared,
-        points: Points,
-        own: Floats,
-        space: AttributeSpace,
-        finish: Finishing,
-        traits: Traits,
-        swaps: Floats,
+    def plan(
+        self, schema: Schema, space: AttributeSpace, finish: Finishing, streams: Streams
     ) -> Plan:
-        """What is done with each record."""
-        dispersed = is_dispersed(traits.dispersion, self.t)
-        substitutes = None
-        if self.on_unchanged != "keep":
-            substitutes = find_substitutes(
-                context, index, points, own, traits.means, finish, space, self.min_displacement
-            )
+        """What a worker needs to release any partition of a table."""
         return Plan(
             self.released_schema(schema),
             self.decimals == "full" or self.domain == "free",
             space,
             finish,
-            context.streams,
+            streams,
             self.rsn,
             self.min_displacement,
-            points.point_of,
-            gets_mean(self.rule, dispersed, traits.radius, points.point_of, context.streams),
-            traits.means,
-            traits.reach,
-            swaps,
-            substitutes,
         )
 
     def released_schema(self, schema: Schema) -> Schema:
@@ -288,17 +210,3 @@ class DPTPE(Method):
             context.progress.note(
                 "rsn_nominal: 0 keeps the nominal values of compact records as they are"
             )
-
-
-def _encode(space: AttributeSpace, partition: Partition) -> Floats:
-    return space.encode(partition.read(space.names))
-
-
-def _published(
-    plan: Plan, dataset: Dataset, context: Context
-) -> tuple[tuple[Partition, ...], Counts]:
-    """The written pieces and the counts of all."""
-    items = [(partition, context.scratch) for partition in dataset.partitions]
-    shared = context.crew.put(plan)
-    results = list(context.crew.map(publish, items, shared=shared, phase="release"))
-    return tuple(piece for piece, _ in results), Counts.total([counts for _, counts in results])

@@ -8,22 +8,25 @@ Source: Zhang et al., Definitions 2 to 8.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from distanon.data.finishing import Finishing
 from distanon.data.space import AttributeSpace
 from distanon.data.streams import Streams
-from distanon.kernels.neighbors import Neighborhoods, Points, Ties
+from distanon.kernels.neighbors import Neighborhoods, NeighborIndex, Points, Ties
 from distanon.kernels.potential import best_sigma, dispersions, entropies
 from distanon.methods.base import BLOCK, Context
 from distanon.methods.dptpe import perturbation
-from distanon.runtime.crew import Shared
-from distanon.sharded.neighbors import neighborhoods
+from distanon.methods.dptpe.substitutes import Source, first_choice
+from distanon.runtime.crew import Kept, Shared
+from distanon.sharded.neighbors import neighborhoods_by_place
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 
 _SAMPLE = 2000  # records; their distances take three matrices of 32 MB
@@ -48,12 +51,49 @@ class Traits:
     dominated: Booleans
 
 
+class Known(NamedTuple):
+    """What is known of the m points of a block.
+
+    Attributes:
+        traits: of the points.
+        swaps: float64 (records, nominal attributes): the category that each of their records
+            takes, in the order of `points.records`; NaN: none.
+        source: int8 (m,): whether the neighbors' mean will do as a substitute.
+    """
+
+    traits: Traits
+    swaps: Floats
+    source: NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How substitutes are chosen.
+
+    Attributes:
+        finish: what a value becomes before it is released.
+        space: of the attributes.
+        least: what a substitute must be away from the record.
+        is_asked: whether there are substitutes at all.
+    """
+
+    finish: Finishing
+    space: AttributeSpace
+    least: float
+    is_asked: bool
+
+    def sources(self, values: Floats, means: Floats) -> NDArray[np.int8]:
+        """`first_choice`, or NONE for all."""
+        if not self.is_asked:
+            return np.full(len(values), Source.NONE, dtype=np.int8)
+        return first_choice(values, means, self.finish, self.space, self.least)
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """What the second pass reads: all points with their entropies.
 
     Attributes:
-        points: the distinct points of the n records.
         values: float64 (u, q), each point's values in codes.
         entropies: float64 (u,).
         space: of the quasi-identifiers.
@@ -61,7 +101,6 @@ class Field:
         swap: chance that a compact record takes a neighbor's value in a nominal attribute.
     """
 
-    points: Points
     values: Floats
     entropies: Floats
     space: AttributeSpace
@@ -69,12 +108,43 @@ class Field:
     swap: float
 
 
-def choose_sigma(points: Points, streams: Streams) -> float:
-    """The width of influence with the least potential entropy over a seeded sample of records."""
-    return best_sigma(points.rows[points.point_of[sigma_sample(len(points.point_of), streams)]])
+class Settings(NamedTuple):
+    """Of both passes."""
+
+    k: int
+    ties: Ties
+    sigma: float | Literal["auto"]
+    swap: float
 
 
-def sigma_sample(n: int, streams: Streams) -> NDArray[np.int64]:
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What both passes over the u points of n records found.
+
+    Attributes:
+        order: int64 (u,): the points, those that lie together one after the other.
+        borders: int64 (b + 1,): where each of b blocks starts in `order`.
+        kept: of each block a `Known`, kept.
+        sigma: the width of influence.
+        dispersion: float64 (u,), by point.
+        radius: float64 (u,), likewise.
+        dominated: bool (u,), likewise.
+        source: int8 (u,), likewise.
+        swaps: float64 (n, nominal attributes), by record.
+    """
+
+    order: Integers
+    borders: Integers
+    kept: list[Kept]
+    sigma: float
+    dispersion: Floats
+    radius: Floats
+    dominated: Booleans
+    source: NDArray[np.int8]
+    swaps: Floats
+
+
+def sigma_sample(n: int, streams: Streams) -> Integers:
     """The records that say how wide influence is, ascending."""
     if n <= _SAMPLE:
         return np.arange(n)
@@ -83,49 +153,82 @@ def sigma_sample(n: int, streams: Streams) -> NDArray[np.int64]:
 
 def survey(
     context: Context,
-    index: Shared,
-    points: Points,
+    index: NeighborIndex,
+    shared: Shared,
     values: Floats,
-    space: AttributeSpace,
-    settings: tuple[int, Ties, float, float],
-) -> tuple[Traits, Floats]:
-    """Both passes over all points.
+    choice: Choice,
+    settings: Settings,
+) -> Survey:
+    """Both passes over all points, those that lie together in one block.
 
     Args:
         context: crew, streams, blocks.
-        index: a NeighborIndex over the points, as the crew put it.
-        points: u distinct points of n records.
+        index: over the u points of n records.
+        shared: the same, as the crew put it.
         values: float64 (u, q), each point's values in codes.
-        space: of the quasi-identifiers.
-        settings: k, ties, sigma, rsn_nominal.
-
-    Returns:
-        The traits of the u points, and float64 (n, nominal attributes): the category that a
-        compact record takes, NaN where it keeps its own.
+        choice: of substitutes.
+        settings: of the method; sigma auto is found by a worker, while others look for neighbors.
     """
-    k, ties, sigma, swap = settings
-    crew = context.crew
-    lists = neighborhoods(
-        crew, index, len(points), k, ties, context.blocks, scratch=context.scratch
+    crew, points, order = context.crew, index.points, index.tree.order
+    runs = index.runs(min(len(points), context.blocks))
+    sample = points.point_of[sigma_sample(len(points.point_of), context.streams)]
+    beside = [(best_sigma, points.rows[sample])] if settings.sigma == "auto" else []
+    lists, found = neighborhoods_by_place(
+        crew,
+        shared,
+        runs,
+        settings.k,
+        settings.ties,
+        scratch=context.scratch,
+        beside=beside,
     )
-    widths = [(kept, sigma) for _, _, kept in lists]
-    every = np.concatenate(list(crew.map(_entropies, widths, phase="entropies")))
-    field = crew.put(Field(points, values, every, space, context.streams, swap))
-    found = list(crew.map(_traits, lists, shared=field, phase="dispersion"))
-    swaps = np.full((len(points.point_of), int(space.nominal.sum())), np.nan)
-    for (start, stop, _), (_, drawn) in zip(lists, found, strict=True):
-        swaps[points.records[points.starts[start] : points.starts[stop]]] = drawn
-    return _joined([traits for traits, _ in found]), swaps
+    sigma = float(found[0] if settings.sigma == "auto" else settings.sigma)
+    every = np.empty(len(points))
+    widths = [(kept, sigma) for kept in lists]
+    for (start, stop), some in zip(
+        runs, crew.map(_entropies, widths, phase="entropies"), strict=True
+    ):
+        every[order[start:stop]] = some
+    field = Field(values, every, choice.space, context.streams, settings.swap)
+    nominal = int(choice.space.nominal.sum())
+    records = [_records_of(points, order[start:stop], nominal) for start, stop in runs]
+    items = [
+        (order[start:stop], kept, numbers, counts)
+        for (start, stop), kept, (numbers, counts) in zip(runs, lists, records, strict=True)
+    ]
+    both = crew.put((field, choice))
+    known = list(crew.map(_known, items, shared=both, keep=True, phase="dispersion"))
+    borders = np.array([0, *(stop for _, stop in runs)], np.int64)
+    result = Survey(
+        order,
+        borders,
+        known,
+        sigma,
+        np.empty(len(points)),
+        np.empty(len(points)),
+        np.empty(len(points), np.bool_),
+        np.empty(len(points), np.int8),
+        np.full((len(points.point_of), nominal), np.nan),
+    )
+    for (start, stop), kept, (numbers, _) in zip(runs, known, records, strict=True):
+        traits, swaps, source = crew.fetch(kept)
+        who = order[start:stop]
+        result.dispersion[who], result.radius[who] = traits.dispersion, traits.radius
+        result.dominated[who], result.source[who] = traits.dominated, source
+        result.swaps[numbers] = swaps
+    return result
 
 
-def _joined(parts: Sequence[Traits]) -> Traits:
-    return Traits(
-        np.concatenate([part.dispersion for part in parts]),
-        np.concatenate([part.radius for part in parts]),
-        np.concatenate([part.reach for part in parts]),
-        np.concatenate([part.means for part in parts]),
-        np.concatenate([part.dominated for part in parts]),
-    )
+def _records_of(points: Points, who: Integers, nominal: int) -> tuple[Integers, Integers]:
+    """The records of some points, one point after the other, and how many each has.
+
+    Nobody asks for them where no attribute is nominal: none then.
+    """
+    if not nominal:
+        return np.zeros(0, np.int64), np.zeros(len(who), np.int64)
+    counts = points.counts[who]
+    steps = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    return points.records[np.repeat(points.starts[who], counts) + steps], counts
 
 
 def _entropies(_: None, item: tuple[Neighborhoods, float]) -> Floats:
@@ -133,11 +236,15 @@ def _entropies(_: None, item: tuple[Neighborhoods, float]) -> Floats:
     return entropies(lists.starts, lists.distances, lists.weights, sigma)
 
 
-def _traits(field: Field, item: tuple[int, int, Neighborhoods]) -> tuple[Traits, Floats]:
-    """The traits of the points start … stop - 1, and their records' nominal draws."""
-    start, stop, lists = item
-    traits = traits_of(lists, field.entropies[start:stop], field)
-    return traits, swaps_of(field, start, stop, lists)
+def _known(
+    shared: tuple[Field, Choice], item: tuple[Integers, Neighborhoods, Integers, Integers]
+) -> Known:
+    """What is known of some points, with their neighborhoods, records and numbers of records."""
+    field, choice = shared
+    who, lists, records, counts = item
+    traits = traits_of(lists, field.entropies[who], field)
+    sources = choice.sources(field.values[who], traits.means)
+    return Known(traits, swaps_of(field, records, counts, lists), sources)
 
 
 def traits_of(lists: Neighborhoods, own: Floats, field: Field) -> Traits:
@@ -180,15 +287,20 @@ def middles(lists: Neighborhoods, values: Floats, space: AttributeSpace) -> tupl
     return result, dominated
 
 
-def swaps_of(field: Field, start: int, stop: int, lists: Neighborhoods) -> Floats:
-    """The nominal draws of the records of some points, in the order of `points.records`."""
+def swaps_of(field: Field, records: Integers, counts: Integers, lists: Neighborhoods) -> Floats:
+    """The nominal draws of the records of some points.
+
+    Args:
+        field: values of the points in the lists.
+        records: int64: record numbers, one point after the other.
+        counts: int64 (m,): records of each point.
+        lists: their m neighborhoods.
+    """
     nominal = np.flatnonzero(field.space.nominal)
-    borders = field.points.starts[start : stop + 1]
-    records = field.points.records[borders[0] : borders[-1]]
     result = np.full((len(records), len(nominal)), np.nan)
     if not len(nominal) or field.swap == 0:
         return result
-    queries = np.repeat(np.arange(stop - start), np.diff(borders))
+    queries = np.repeat(np.arange(len(counts)), counts)
     draws = _draws(field.streams, records, 2 * len(nominal))
     for place, attribute in enumerate(nominal):
         column = field.values[:, attribute]
@@ -198,7 +310,7 @@ def swaps_of(field: Field, start: int, stop: int, lists: Neighborhoods) -> Float
     return result
 
 
-def _draws(streams: Streams, records: NDArray[np.int64], width: int) -> Floats:
+def _draws(streams: Streams, records: Integers, width: int) -> Floats:
     """The draws of scattered records, read from the stream block by block."""
     result = np.empty((len(records), width))
     order = np.argsort(records, kind="stable")

@@ -130,6 +130,7 @@ def moves(
     movable: Booleans,
     draw: Draw,
     min_displacement: float = 0.0,
+    rows: Integers | None = None,
 ) -> Floats:
     """Random moves of the records from number `start` on, in scaled units.
 
@@ -145,25 +146,29 @@ def moves(
             what the ones before it left, the last all the rest, so that on average they get
             1/2, 1/4, 1/8 …; `sphere` and `ball`: the direction is uniform.
         min_displacement: δ, at least 0.
+        rows: int64, shape (s,): which of the m records; None: all.
 
     Returns:
-        float64, shape (m, d): 0 where not movable; the squares of a row add up to r².
+        float64, shape (s, d): 0 where not movable; the squares of a row add up to r².
 
     Source: Algorithm 1; the signs are reconstructed.
     """
     stop, d = start + len(reach), movable.shape[1]
+    rows = np.arange(len(reach)) if rows is None else rows
     if d == 0:
-        return np.zeros((len(reach), 0))
-    amount = streams.uniforms("dptpe radius", start, stop, 1)[:, 0]
+        return np.zeros((len(rows), 0))
+    reach, movable = reach[rows], movable[rows]
+    amount = streams.uniforms("dptpe radius", start, stop, 1)[rows, 0]
     low, high = _limits(reach, min_displacement)
     if draw == "ball":
         power = np.maximum(movable.sum(axis=1), 1).astype(np.float64)
         length = (low**power + (high**power - low**power) * amount) ** (1.0 / power)
     else:
         length = low + (high - low) * amount
-    uniforms = np.clip(streams.uniforms("dptpe direction", start, stop, d), _LEAST, _MOST)
+    uniforms = np.clip(streams.uniforms("dptpe direction", start, stop, d)[rows], _LEAST, _MOST)
     if draw == "paper":
-        signs = np.where(streams.uniforms("dptpe sign", start, stop, d) < 0.5, -1.0, 1.0)
+        sides = streams.uniforms("dptpe sign", start, stop, d)[rows]
+        signs = np.where(sides < 0.5, -1.0, 1.0)
         moved: Floats = signs * np.sqrt(_sequential_parts(length, uniforms, movable))
         return moved
     directed = _directions(uniforms, movable)

@@ -7,7 +7,7 @@ the partitions that they were read from. The driver holds a few numbers to a rec
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from distanon.data.domain import scan
-from distanon.data.finishing import Finishing, finishing
+from distanon.data.finishing import finishing
 from distanon.data.ports import Partition, Scratch
 from distanon.data.space import AttributeSpace
 from distanon.data.streams import Streams
@@ -25,13 +25,26 @@ from distanon.kernels.potential import best_sigma, entropies
 from distanon.methods.base import Context
 from distanon.methods.dptpe.extremes import deviations, extremes
 from distanon.methods.dptpe.kinds import gets_mean, is_dispersed
-from distanon.methods.dptpe.passes import Field, Traits, sigma_sample, swaps_of, traits_of
-from distanon.methods.dptpe.publication import Counts, Outcome, Plan, publish, published
+from distanon.methods.dptpe.passes import (
+    Choice,
+    Field,
+    Known,
+    sigma_sample,
+    swaps_of,
+    traits_of,
+)
+from distanon.methods.dptpe.publication import (
+    Counts,
+    Fates,
+    Outcome,
+    Plan,
+    publish,
+    published,
+)
 from distanon.methods.dptpe.refusals import refuse_equal
 from distanon.methods.dptpe.substitutes import (
     Source,
     Substitutes,
-    first_choice,
     first_far_enough,
     seek,
 )
@@ -46,19 +59,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
-
-
-class Known(NamedTuple):
-    """What is known of the points of a piece.
-
-    Attributes:
-        traits: of its u points.
-        swaps: float64 (m, nominal attributes): the category that each of its records takes,
-            in the order of `points.records`; NaN: none.
-    """
-
-    traits: Traits
-    swaps: Floats
 
 
 class Told(NamedTuple):
@@ -78,23 +78,15 @@ class Told(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """How substitutes are chosen, and where what is known goes.
+class Return:
+    """Where what is known of records goes.
 
     Attributes:
-        finish: what a value becomes before it is released.
-        space: of the attributes.
-        least: what a substitute must be away from the record.
-        is_asked: whether there are substitutes at all.
         spans: first and last record number (exclusive) of each partition.
         scratch: where what is known is put for each partition.
         name: of the tables.
     """
 
-    finish: Finishing
-    space: AttributeSpace
-    least: float
-    is_asked: bool
     spans: tuple[tuple[int, int], ...]
     scratch: Scratch
     name: str
@@ -139,34 +131,13 @@ def in_pieces(
     if sigma == "auto":
         sample = sigma_sample(len(dataset), streams)
         sigma = best_sigma(space.embed(values_of(crew, dataset, space, sample)))
-    known = _surveyed(method, context, pieces, space, sigma, f"neighborhoods-{count}")
+    choice = Choice(finish, space, method.min_displacement, method.on_unchanged != "keep")
+    known = _surveyed(method, context, pieces, choice, sigma, f"neighborhoods-{count}")
     chosen, told = _chosen(method, context, pieces, known, len(dataset))
     spans = tuple((part.start, part.stop) for part in dataset.partitions)
-    choice = Choice(
-        finish,
-        space,
-        method.min_displacement,
-        method.on_unchanged != "keep",
-        spans,
-        context.scratch,
-        f"dptpe-known-{count}",
-    )
-    sent = _sent(context, pieces, known, choice, len(dataset))
-    plan = Plan(
-        method.released_schema(dataset.schema),
-        method.decimals == "full" or method.domain == "free",
-        space,
-        finish,
-        streams,
-        method.rsn,
-        method.min_displacement,
-        np.zeros(0, np.int64),
-        np.zeros(0, np.bool_),
-        np.empty((0, len(space.names))),
-        np.zeros(0),
-        np.empty((0, int(space.nominal.sum()))),
-        None,
-    )
+    back = Return(spans, context.scratch, f"dptpe-known-{count}")
+    sent = _sent(context, pieces, known, choice, back, len(dataset))
+    plan = method.plan(dataset.schema, space, finish, streams)
     items = [
         (part, context.scratch, chosen[part.start : part.stop], choice.is_asked, *tables)
         for part, tables in zip(dataset.partitions, sent, strict=True)
@@ -197,7 +168,7 @@ def _surveyed(
     method: DPTPE,
     context: Context,
     pieces: Pieces,
-    space: AttributeSpace,
+    choice: Choice,
     sigma: float,
     name: str,
 ) -> list[Kept]:
@@ -212,7 +183,7 @@ def _surveyed(
     items = [(piece, lists, sigma) for piece, lists in both]
     for leads, some in crew.map(_entropies, items, phase="entropies"):
         every[leads] = some
-    shared = crew.put((every, space, context.streams, method.rsn_nominal))
+    shared = crew.put((every, choice, context.streams, method.rsn_nominal))
     return list(crew.map(_known, both, shared=shared, keep=True, phase="dispersion"))
 
 
@@ -233,17 +204,22 @@ def _chosen(
 
 
 def _sent(
-    context: Context, pieces: Pieces, known: list[Kept], choice: Choice, records: int
+    context: Context,
+    pieces: Pieces,
+    known: list[Kept],
+    choice: Choice,
+    back: Return,
+    records: int,
 ) -> list[tuple[Partition, ...]]:
     """For each partition the tables that hold what is known of its records."""
-    crew, shared = context.crew, context.crew.put(choice)
+    crew = context.crew
     both = list(zip(pieces.kept, known, strict=True))
     nothing = np.zeros(0, np.int64)
     seeking = [Seeking(nothing, nothing, nothing) for _ in both]
     given = [np.empty((0, len(choice.space.names))) for _ in both]
     found = [np.zeros(0, np.bool_) for _ in both]
     if choice.is_asked:
-        seeking = list(crew.map(_seeking, both, shared=shared, phase="substitutes"))
+        seeking = list(crew.map(_seeking, both, phase="substitutes"))
         found, given = _substitutes(context, pieces, seeking, choice, records)
     items = [
         (piece, one, at, who.points[has], values[has])
@@ -251,6 +227,7 @@ def _sent(
             zip(both, seeking, found, given, strict=True)
         )
     ]
+    shared = crew.put((choice, back))
     sent = list(crew.map(_send, items, shared=shared, phase="return"))
     return [tuple(t for t in tables if t is not None) for tables in zip(*sent, strict=True)]
 
@@ -299,15 +276,14 @@ def _entropies(_: None, item: tuple[Piece, Found, float]) -> tuple[Integers, Flo
     return piece.leads, entropies(lists.starts, lists.distances, lists.weights, sigma)
 
 
-def _known(
-    shared: tuple[Floats, AttributeSpace, Streams, float], item: tuple[Piece, Found]
-) -> Known:
-    every, space, streams, swap = shared
+def _known(shared: tuple[Floats, Choice, Streams, float], item: tuple[Piece, Found]) -> Known:
+    every, choice, streams, swap = shared
     piece, found = item
-    points = replace(piece.points, records=piece.numbers[piece.points.records])
-    field = Field(points, found.values, every[found.leads], space, streams, swap)
+    points = piece.points
+    field = Field(found.values, every[found.leads], choice.space, streams, swap)
     traits = traits_of(found.lists, every[piece.leads], field)
-    return Known(traits, swaps_of(field, 0, len(piece), found.lists))
+    swaps = swaps_of(field, piece.numbers[points.records], points.counts, found.lists)
+    return Known(traits, swaps, choice.sources(piece.values, traits.means))
 
 
 def _told(_: None, item: tuple[Piece, Known, float]) -> Told:
@@ -319,11 +295,9 @@ def _told(_: None, item: tuple[Piece, Known, float]) -> Told:
     )
 
 
-def _seeking(choice: Choice, item: tuple[Piece, Known]) -> Seeking:
+def _seeking(_: None, item: tuple[Piece, Known]) -> Seeking:
     piece, known = item
-    means = known.traits.means
-    _, source = first_choice(piece.values, means, choice.finish, choice.space, choice.least)
-    pending = np.flatnonzero(source == Source.NONE)
+    pending = np.flatnonzero(known.source == Source.NONE)
     return Seeking(pending, piece.leads[pending], piece.points.counts[pending])
 
 
@@ -338,19 +312,18 @@ def _far_enough(choice: Choice, item: tuple[Piece, Found]) -> tuple[Integers, Fl
 
 
 def _send(
-    choice: Choice, item: tuple[Piece, Known, int, Integers, Floats]
+    shared: tuple[Choice, Return], item: tuple[Piece, Known, int, Integers, Floats]
 ) -> tuple[Partition | None, ...]:
     """Writes what is known of a piece's records for each partition."""
+    choice, back = shared
     piece, known, at, given, values = item
     traits, points = known.traits, piece.points
-    substitutes, source = first_choice(
-        piece.values, traits.means, choice.finish, choice.space, choice.least
-    )
+    substitutes, source = piece.values.copy(), known.source.copy()
     substitutes[given], source[given] = values, Source.NEAREST_DIFFERING
     swaps = np.empty_like(known.swaps)
     swaps[points.records] = known.swaps
     written: list[Partition | None] = []
-    for start, stop in choice.spans:
+    for start, stop in back.spans:
         low, high = np.searchsorted(piece.numbers, (start, stop))
         if low == high:
             written.append(None)
@@ -365,8 +338,8 @@ def _send(
         if choice.is_asked:
             columns["source"] = source[point]
             columns |= _columns("substitute", substitutes[point])
-        name = f"{choice.name}-{at}-{start}-{stop}"
-        written.append(choice.scratch.write(name, pa.table(columns)))
+        name = f"{back.name}-{at}-{start}-{stop}"
+        written.append(back.scratch.write(name, pa.table(columns)))
     return tuple(written)
 
 
@@ -395,18 +368,16 @@ def _publish(
         return result
 
     attributes = len(plan.space.names)
-    own = replace(
-        plan,
-        point_of=np.arange(len(order)),
-        gets_mean=chosen,
-        means=matrix("mean", attributes),
-        reach=table.column("reach").to_numpy()[order],
-        swaps=matrix("swap", int(plan.space.nominal.sum())),
-        substitutes=Substitutes(
-            matrix("substitute", attributes), table.column("source").to_numpy()[order]
+
+    def fates(_: Floats) -> Fates:
+        return Fates(
+            chosen,
+            matrix("mean", attributes),
+            table.column("reach").to_numpy()[order],
+            matrix("swap", int(plan.space.nominal.sum())),
+            Substitutes(matrix("substitute", attributes), table.column("source").to_numpy()[order])
+            if is_asked
+            else None,
         )
-        if is_asked
-        else None,
-        first=partition.start,
-    )
-    return publish(own, (partition, scratch))
+
+    return publish(plan, partition, scratch, fates)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -21,10 +21,12 @@ from distanon.methods.dptpe.substitutes import Source, Substitutes, is_far_enoug
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 
+_AT_ONCE = 4096  # records changed together: they stay in the cache
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that a worker needs to release a partition: n records, u points, q attributes.
+    """What a worker needs to release any partition; q attributes.
 
     Attributes:
         schema: of the release.
@@ -34,13 +36,6 @@ class Plan:
         streams: all randomness.
         draw: how a compact record's move is divided among attributes.
         min_displacement: δ, at least 0.
-        point_of: int64 (n,).
-        gets_mean: bool (n,): replaced by the neighbors' mean; the others move a little.
-        means: float64 (u, q).
-        reach: float64 (u,), R.
-        swaps: float64 (n, nominal attributes), the category to take; NaN: none.
-        substitutes: what too little changed records get; None: they are kept.
-        first: number of the first of the n records: a plan may be a partition's alone.
     """
 
     schema: Schema
@@ -50,13 +45,33 @@ class Plan:
     streams: Streams
     draw: Draw
     min_displacement: float
-    point_of: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Fates:
+    """What is to become of the m records of a partition.
+
+    Attributes:
+        gets_mean: bool (m,): replaced by the neighbors' mean; the others move a little.
+        means: float64 (m, q).
+        reach: float64 (m,), R.
+        swaps: float64 (m, nominal attributes), the category to take; NaN: none.
+        substitutes: what too little changed records get; None: they are kept.
+    """
+
     gets_mean: Booleans
     means: Floats
     reach: Floats
     swaps: Floats
     substitutes: Substitutes | None
-    first: int = 0
+
+    def __getitem__(self, rows: slice) -> Fates:
+        """Those of some of the records."""
+        given = self.substitutes
+        some = None if given is None else Substitutes(given.values[rows], given.source[rows])
+        return Fates(
+            self.gets_mean[rows], self.means[rows], self.reach[rows], self.swaps[rows], some
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,21 +131,34 @@ class Outcome:
     dominated: int
 
 
-def publish(plan: Plan, item: tuple[Partition, Scratch]) -> tuple[Partition, Counts]:
+def publish(
+    plan: Plan, partition: Partition, scratch: Scratch, fates_of: Callable[[Floats], Fates]
+) -> tuple[Partition, Counts]:
     """Writes the release of one partition, unless an earlier attempt did.
+
+    Args:
+        plan: of the whole table.
+        partition: the records.
+        scratch: where the release goes.
+        fates_of: from their values in codes, float64 (m, q), what is to become of them.
 
     Returns:
         The written piece, in record order with `SOURCE` as its last column, and its counts.
     """
-    partition, scratch = item
     done = published(partition, scratch)
     if done is not None:
         return done
     where = f"{partition.start}-{partition.stop}"
     table = partition.read([attribute.name for attribute in plan.schema.published])
     original = plan.space.encode(table)
-    perturbed = perturb(plan, partition.start, original)
-    released, counts = settle(plan, partition.start, original, perturbed)
+    fates = fates_of(original)
+    released, found = np.empty_like(original), [Counts.total([])]
+    for at in range(0, len(original), _AT_ONCE):
+        rows = slice(at, at + _AT_ONCE)
+        perturbed = perturb(plan, fates[rows], partition.start + at, original[rows])
+        released[rows], counts = settle(plan, fates[rows], original[rows], perturbed)
+        found.append(counts)
+    counts = Counts.total(found)
     scratch.write(f"dptpe-counts-{where}", counts.as_table())
     return scratch.write(f"dptpe-{where}", _assembled(plan, table, released, partition)), counts
 
@@ -145,11 +173,12 @@ def published(partition: Partition, scratch: Scratch) -> tuple[Partition, Counts
     return written, Counts(**row)
 
 
-def perturb(plan: Plan, start: int, original: Floats) -> Floats:
+def perturb(plan: Plan, fates: Fates, start: int, original: Floats) -> Floats:
     """The records from number `start` on, perturbed, before domain and rounding.
 
     Args:
         plan: of the whole table.
+        fates: of these m records.
         start: number of the first record.
         original: float64, shape (m, q), in codes.
 
@@ -158,32 +187,32 @@ def perturb(plan: Plan, start: int, original: Floats) -> Floats:
 
     Source: Algorithms 1 and 2.
     """
-    at = start - plan.first
-    space, rows = plan.space, slice(at, at + len(original))
-    point = plan.point_of[rows]
-    perturbed = original.copy()
+    space = plan.space
+    perturbed = fates.means.copy()
+    compact = np.flatnonzero(~fates.gets_mean)
+    moved = original[compact]
     moving = np.flatnonzero(~space.nominal & ~space.constant)
     movable = ~np.isnan(original[:, moving])
-    drawn = moves(plan.streams, start, plan.reach[point], movable, plan.draw, plan.min_displacement)
-    spreads = np.array(space.spreads)[moving]
-    perturbed[:, moving] = original[:, moving] + drawn * spreads
+    least = plan.min_displacement
+    drawn = moves(plan.streams, start, fates.reach, movable, plan.draw, least, compact)
+    moved[:, moving] += drawn * np.array(space.spreads)[moving]
     nominal = np.flatnonzero(space.nominal)
-    swaps = plan.swaps[rows]
-    # Nothing else in the record can move: it takes its neighbors' categories.
-    moves_any: Booleans = np.any(movable, axis=1)
-    swaps = np.where(moves_any[:, None], swaps, plan.means[np.ix_(point, nominal)])
-    perturbed[:, nominal] = np.where(np.isnan(swaps), original[:, nominal], swaps)
-    replaced = plan.gets_mean[rows]
-    perturbed[replaced] = plan.means[point[replaced]]
+    if nominal.size:
+        # Where nothing else can move the record takes its neighbors' categories.
+        moves_any: Booleans = np.any(movable[compact], axis=1)
+        means = fates.means[np.ix_(compact, nominal)]
+        swaps = np.where(moves_any[:, None], fates.swaps[compact], means)
+        moved[:, nominal] = np.where(np.isnan(swaps), moved[:, nominal], swaps)
+    perturbed[compact] = moved
     return perturbed
 
 
-def settle(plan: Plan, start: int, original: Floats, perturbed: Floats) -> tuple[Floats, Counts]:
+def settle(plan: Plan, fates: Fates, original: Floats, perturbed: Floats) -> tuple[Floats, Counts]:
     """Perturbed records inside domain and grid, substitutes where they changed too little.
 
     Args:
         plan: of the whole table.
-        start: number of the first record.
+        fates: of these m records.
         original: float64, shape (m, q), in codes.
         perturbed: float64, shape (m, q).
 
@@ -193,20 +222,27 @@ def settle(plan: Plan, start: int, original: Floats, perturbed: Floats) -> tuple
     released, outside = plan.finishing.finish(original, perturbed)
     before = is_unchanged(original, released)
     source = np.zeros(len(original), dtype=np.int8)
-    if plan.substitutes is not None:
-        near = ~is_far_enough(original, released, plan.space, plan.min_displacement)
-        at = start - plan.first
-        point = plan.point_of[at : at + len(original)]
-        source = np.where(near, plan.substitutes.source[point], Source.NONE)
-        given = source != Source.NONE
-        released[given] = plan.substitutes.values[point[given]]
+    if fates.substitutes is not None:
+        near = before
+        if plan.min_displacement:
+            near = ~is_far_enough(original, released, plan.space, plan.min_displacement)
+        source = np.where(near, fates.substitutes.source, Source.NONE)
+        given = np.flatnonzero(source == Source.NEIGHBORS_MEAN)
+        own = fates.substitutes.values
+        released[given] = plan.finishing.finish(own[given], fates.means[given])[0]
+        differing = np.flatnonzero(source == Source.NEAREST_DIFFERING)
+        released[differing] = own[differing]
     nominal = plan.space.nominal
-    kept = is_unchanged(original[:, nominal], released[:, nominal]) & bool(nominal.any())
+    kept = np.zeros(0, np.bool_)
+    if nominal.any():
+        kept = is_unchanged(original[:, nominal], released[:, nominal])
+    again = np.flatnonzero(before | (source != Source.NONE))  # the others are changed
+    still = is_unchanged(original[again], released[again])
     return released, Counts(
         int(before.sum()),
         int((source == Source.NEIGHBORS_MEAN).sum()),
         int((source == Source.NEAREST_DIFFERING).sum()),
-        int(is_unchanged(original, released).sum()),
+        int(still.sum()),
         int(outside.sum()),
         int(kept.sum()),
     )

@@ -26,6 +26,7 @@ Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 
 _FIRST = 8  # candidates asked for at first; doubled until one differs
+_AT_ONCE = 4096  # points looked at together: they stay in the cache
 _ENTRIES = 4_000_000  # candidates looked at in one go
 _SLACK = 1e-9
 
@@ -40,11 +41,12 @@ class Source(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Substitutes:
-    """The substitute of each of u points.
+    """The substitutes of m records.
 
     Attributes:
-        values: float64 (u, q), finished, in codes.
-        source: int8 (u,), of `Source`.
+        values: float64 (m, q), in codes. NEIGHBORS_MEAN: the values of the record's point, of
+            which the mean is to be finished; NEAREST_DIFFERING: finished values; else anything.
+        source: int8 (m,), of `Source`.
     """
 
     values: Floats
@@ -85,37 +87,35 @@ def displacements(space: AttributeSpace, original: Floats, released: Floats) -> 
     return root
 
 
-def find_substitutes(
+def find_differing(
     context: Context,
     index: Shared,
     points: Points,
     values: Floats,
-    means: Floats,
+    pending: Integers,
     finishing: Finishing,
     space: AttributeSpace,
     min_displacement: float,
-) -> Substitutes:
-    """The substitute of every point.
+) -> tuple[Integers, Floats]:
+    """The nearest differing record's values, for points whose neighbors' mean will not do.
 
     Args:
         context: crew and blocks.
         index: a NeighborIndex over the points, as the crew put it.
         points: the u distinct points.
         values: float64 (u, q), their values in codes.
-        means: float64 (u, q), their neighbors' mean, median or mode.
+        pending: int64, ascending: the points that ask.
         finishing: what a value becomes before it is released.
         space: of the attributes.
         min_displacement: what a substitute must be away from the record, at least 0.
 
     Returns:
-        For each point the mean or else the nearest differing record's values, finished; source
-        NONE where nothing that may be released differs.
+        The points that have one, and its finished values. For the others nothing that may be
+        released differs.
 
     Raises:
         InfeasibleError: nothing lies as far as `min_displacement` from some record.
     """
-    finished, source = first_choice(values, means, finishing, space, min_displacement)
-    pending = np.flatnonzero(source == Source.NONE)
 
     def ask(asked: Integers, k: int) -> tuple[Integers, Floats]:
         who = pending[asked]
@@ -125,30 +125,31 @@ def find_substitutes(
 
     shape = (len(points.point_of), values.shape[1])
     found, candidates = seek(points.counts[pending], shape, ask, min_displacement)
-    finished[pending[found]] = candidates[found]
-    source[pending[found]] = Source.NEAREST_DIFFERING
-    return Substitutes(finished, source)
+    return pending[found], candidates[found]
 
 
 def first_choice(
     values: Floats, means: Floats, finishing: Finishing, space: AttributeSpace, least: float
-) -> tuple[Floats, NDArray[np.int8]]:
-    """The neighbors' means as substitutes, where they will do.
+) -> NDArray[np.int8]:
+    """Whether the neighbors' means will do as substitutes.
 
     Args:
-        values: float64 (u, q), in codes.
-        means: float64 (u, q), of the neighbors.
+        values: float64 (m, q), in codes.
+        means: float64 (m, q), of the neighbors.
         finishing: what a value becomes before it is released.
         space: of the attributes.
         least: what a substitute must be away from the record.
 
     Returns:
-        The finished means, float64 (u, q), and int8 (u,) of `Source`: NONE where they are the
-        record itself, or too near.
+        int8 (m,) of `Source`: NONE where the finished means are the record itself, or too near.
     """
-    finished, _ = finishing.finish(values, means)
-    far = is_far_enough(values, finished, space, least)
-    return finished, np.where(far, Source.NEIGHBORS_MEAN, Source.NONE).astype(np.int8)
+    source = np.full(len(values), Source.NONE, dtype=np.int8)
+    for start in range(0, len(values), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        finished, _ = finishing.finish(values[part], means[part])
+        far = is_far_enough(values[part], finished, space, least)
+        source[part][far] = Source.NEIGHBORS_MEAN
+    return source
 
 
 def seek(
@@ -170,7 +171,7 @@ def seek(
         Which points have one, bool (p,), and its values, float64 (p, q).
 
     Raises:
-        InfeasibleError: as `find_substitutes`.
+        InfeasibleError: as `find_differing`.
     """
     n, width = shape
     found, candidates = np.zeros(len(counts), np.bool_), np.empty((len(counts), width))

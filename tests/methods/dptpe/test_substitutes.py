@@ -6,8 +6,10 @@ from distanon.data.space import AttributeSpace
 from distanon.kernels.neighbors import NeighborIndex, distinct
 from distanon.methods.dptpe.substitutes import (
     Source,
+    Substitutes,
     displacements,
-    find_substitutes,
+    find_differing,
+    first_choice,
     is_far_enough,
 )
 
@@ -28,7 +30,12 @@ def found(make, columns, means, k=1, least=0.0):
     index = context.crew.put(NeighborIndex.build(points))
     finish = finishing(space.attributes, space.domains, values, k, "clip", "grid")
     means = np.array(means, dtype=float)
-    return find_substitutes(context, index, points, own, means, finish, space, least)
+    source = first_choice(own, means, finish, space, least)
+    finished, _ = finish.finish(own, means)
+    pending = np.flatnonzero(source == Source.NONE)
+    found, others = find_differing(context, index, points, own, pending, finish, space, least)
+    source[found], finished[found] = Source.NEAREST_DIFFERING, others
+    return Substitutes(finished, source)
 
 
 def test_the_mean_is_taken_where_it_differs_after_rounding(make):

@@ -1,0 +1,205 @@
+"""DPTPE on a table that one process holds: its values, one index, both passes, the release.
+
+The driver numbers the points, cuts the index and holds a few numbers to a record; workers read,
+search, sum up and write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from distanon.data.domain import Domain
+from distanon.data.finishing import finishing
+from distanon.data.ports import Partition, Scratch
+from distanon.data.space import AttributeSpace, zscore_spreads
+from distanon.data.table import Dataset
+from distanon.kernels.neighbors import NeighborIndex, distinct
+from distanon.methods.base import Context
+from distanon.methods.dptpe.extremes import Ends, ends_of, extremes_of
+from distanon.methods.dptpe.kinds import gets_mean, is_dispersed
+from distanon.methods.dptpe.passes import Choice, Known, Settings, Survey, survey
+from distanon.methods.dptpe.publication import Counts, Fates, Outcome, Plan, publish
+from distanon.methods.dptpe.refusals import refuse_equal
+from distanon.methods.dptpe.substitutes import Source, Substitutes, find_differing
+from distanon.promises.base import Promise
+
+if TYPE_CHECKING:
+    from distanon.methods.dptpe.method import DPTPE
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
+
+
+class Share(NamedTuple):
+    """What the driver knows of the m records of a partition.
+
+    Attributes:
+        place: int64 (m,): where the point of each stands in the survey's order.
+        gets_mean: bool (m,).
+        swaps: float64 (m, nominal attributes).
+        own: float64 (m, q): the values of each record's point; None: its own.
+        source: int8 (m,): of its substitute; None: there are none.
+        given: int64: records of the partition that get what a differing one has, ascending.
+        values: float64 (given, q): that.
+    """
+
+    place: Integers
+    gets_mean: Booleans
+    swaps: Floats
+    own: Floats | None
+    source: NDArray[np.int8] | None
+    given: Integers
+    values: Floats
+
+
+def in_memory(
+    method: DPTPE,
+    dataset: Dataset,
+    domain: Domain,
+    promises: Mapping[str, Promise],
+    context: Context,
+) -> Outcome:
+    """The release of a table that one process can hold.
+
+    Raises:
+        InfeasibleError: as `DPTPE.release`.
+    """
+    crew = context.crew
+    space, values, ends = _encoded(method, dataset, domain, context)
+    points = distinct(space.embed(values))
+    refuse_equal(promises, all_equal=len(points) == 1)
+    method.note_kept(promises, context)
+    finish = finishing(
+        space.attributes, space.domains, ends, method.k, method.domain, method.decimals
+    )
+    # Workers have nothing to do yet: their number says how many threads may be at work here.
+    index = NeighborIndex.build(points, threads=crew.workers)
+    shared = crew.put(index)
+    if len(points) < len(values):
+        values = values[points.records[points.starts[:-1]]]
+    choice = Choice(finish, space, method.min_displacement, method.on_unchanged != "keep")
+    settings = Settings(method.k, method.ties, method.sigma, method.rsn_nominal)
+    found = survey(context, index, shared, values, choice, settings)
+    pending = np.flatnonzero(found.source == Source.NONE) if choice.is_asked else np.zeros(0, int)
+    differing = find_differing(
+        context, shared, points, values, pending, finish, space, method.min_displacement
+    )
+    found.source[differing[0]] = Source.NEAREST_DIFFERING
+    dispersed = is_dispersed(found.dispersion, method.t)
+    chosen = gets_mean(method.rule, dispersed, found.radius, points.point_of, context.streams)
+    shares = _Shares(points.point_of, values, found, chosen, differing, choice.is_asked)
+    plan = method.plan(dataset.schema, space, finish, context.streams)
+    borders = crew.put((plan, found.borders))
+    items = [(part, context.scratch, shares.of(part), *found.kept) for part in dataset.partitions]
+    made = list(crew.map(_publish, items, shared=borders, phase="release"))
+    return Outcome(
+        tuple(piece for piece, _ in made),
+        Counts.total([counts for _, counts in made]),
+        space,
+        found.sigma,
+        int(dispersed[points.point_of].sum()),
+        int(chosen.sum()),
+        int((chosen & found.dominated[points.point_of]).sum()),
+    )
+
+
+class _Shares:
+    """Tells each partition what the driver knows of its records."""
+
+    def __init__(
+        self,
+        point_of: Integers,
+        values: Floats,
+        found: Survey,
+        chosen: Booleans,
+        differing: tuple[Integers, Floats],
+        is_asked: bool,  # noqa: FBT001 (named where it is called)
+    ) -> None:
+        self._point_of, self._values, self._found, self._chosen = point_of, values, found, chosen
+        self._place = np.empty(len(found.order), np.int64)
+        self._place[found.order] = np.arange(len(found.order))
+        self._differing, self._is_asked = differing, is_asked
+
+    def of(self, part: Partition) -> Share:
+        """What is known of a partition's records."""
+        rows, found = slice(part.start, part.stop), self._found
+        point = self._point_of[rows]
+        source = found.source[point] if self._is_asked else None
+        given, values = np.zeros(0, np.int64), self._differing[1][:0]
+        if source is not None:
+            given = np.flatnonzero(source == Source.NEAREST_DIFFERING)
+            values = self._differing[1][np.searchsorted(self._differing[0], point[given])]
+        has_copies = len(self._values) < len(self._point_of)
+        return Share(
+            self._place[point],
+            self._chosen[rows],
+            found.swaps[rows],
+            self._values[point] if has_copies and self._is_asked else None,
+            source,
+            given,
+            values,
+        )
+
+
+def _encoded(
+    method: DPTPE, dataset: Dataset, domain: Domain, context: Context
+) -> tuple[AttributeSpace, Floats, Floats]:
+    """The space of the quasi-identifiers, all records' values in it, (n, q), and extremes."""
+    attributes = dataset.schema.quasi_identifiers
+    space = AttributeSpace.of(attributes, domain)
+    shared = context.crew.put((space, method.k))
+    values = np.empty((len(dataset), len(attributes)))
+    told: list[Ends] = []
+    parts = context.crew.map(_encode, dataset.partitions, shared=shared, phase="reading")
+    for part, (some, ends) in zip(dataset.partitions, parts, strict=True):
+        values[part.start : part.stop] = some
+        told.append(ends)
+    if method.scale != "range":
+        spreads = zscore_spreads(values) if method.scale == "zscore" else None
+        space = AttributeSpace.of(attributes, domain, method.scale, spreads)
+    return space, values, extremes_of(told, method.k)
+
+
+def _encode(shared: tuple[AttributeSpace, int], partition: Partition) -> tuple[Floats, Ends]:
+    space, k = shared
+    values = space.encode(partition.read(space.names))
+    return np.ascontiguousarray(values), ends_of(values, k)
+
+
+def _publish(
+    shared: tuple[Plan, Integers], item: tuple[Partition, Scratch, Share, *tuple[Known, ...]]
+) -> tuple[Partition, Counts]:
+    """The release of a partition, from what all blocks know of its records."""
+    plan, borders = shared
+    partition, scratch, share, *blocks = item
+
+    def fates(original: Floats) -> Fates:
+        substitutes = None
+        if share.source is not None:
+            own = original if share.own is None else share.own
+            if len(share.given):
+                own = own.copy()
+                own[share.given] = share.values
+            substitutes = Substitutes(own, share.source)
+        means, reach = _gathered(blocks, borders, share.place)
+        return Fates(share.gets_mean, means, reach, share.swaps, substitutes)
+
+    return publish(plan, partition, scratch, fates)
+
+
+def _gathered(blocks: list[Known], borders: Integers, place: Integers) -> tuple[Floats, Floats]:
+    """Mean and reach of the points at some places."""
+    means, reach = np.empty((len(place), blocks[0].traits.means.shape[1])), np.empty(len(place))
+    block = (np.searchsorted(borders, place, side="right") - 1).astype(np.int32)
+    order = np.argsort(block, kind="stable")
+    ends = np.searchsorted(block[order], np.arange(len(blocks) + 1))
+    for number, known in enumerate(blocks):
+        rows = order[ends[number] : ends[number + 1]]
+        at = place[rows] - borders[number]
+        means[rows], reach[rows] = known.traits.means[at], known.traits.reach[at]
+    return means, reach
