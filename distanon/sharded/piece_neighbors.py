@@ -71,9 +71,10 @@ def neighborhoods_in_pieces(
         )
     names = [f"{name}-{at}" for at in range(len(pieces))]
     done = {} if scratch is None else finished(scratch, names)
-    found: dict[int, Kept] = dict(
-        zip(done, crew.map(stored, done.values(), keep=True, phase=_PHASE), strict=True)
-    )
+    found: dict[int, Kept] = {}
+    if done:
+        again = crew.map(stored, done.values(), keep=True, phase=_PHASE)
+        found = dict(zip(done, again, strict=True))
     left = [at for at in range(len(pieces)) if at not in found]
     together = 2 * crew.workers  # what pieces send one another is dropped group by group
     for start in range(0, len(left), together):
