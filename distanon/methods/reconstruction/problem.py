@@ -52,7 +52,7 @@ class Problem:
         if self.firsts is None:
             return np.unpackbits(genome)[: len(self.answers)]
         flags = np.zeros(len(self.answers), np.uint8)
-        flags[self.firsts + choices(genome)] = 1
+        flags[self.firsts + choices(genome, len(self.firsts))] = 1
         return flags
 
     def count(self, genome: Genome, questions: Questions) -> Integers:

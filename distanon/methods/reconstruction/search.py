@@ -109,7 +109,7 @@ def _generation(
 
 def _spans(count: int, context: Context) -> list[range]:
     """Equal batches of genomes: each is counted in as many items as there are shards."""
-    many = min(count, 2 * context.crew.workers)
+    many = min(count, context.crew.workers)
     borders = [count * part // many for part in range(many + 1)]
     return [range(begin, end) for begin, end in pairwise(borders)]
 

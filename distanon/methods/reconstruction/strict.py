@@ -57,7 +57,7 @@ def release_strict(
     problem, folds, asking = _problem(method, table, confidential, groups, pool, context)
     stop = asking.questions(folds.stop, context)
     found = search(problem, stop, _start(method, problem, context), method.settings, context)
-    taken = pool.firsts + choices(found.genome)
+    taken = pool.firsts + choices(found.genome, len(pool.firsts))
     counts = {
         "representatives": len(taken),
         "exact_tuple": int(pool.is_exact[taken].sum()),
