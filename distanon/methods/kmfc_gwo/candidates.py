@@ -20,6 +20,7 @@ EdgeWeight = Literal["uniform", "neighborhood"]
 _BASE, _PER_UNIT, _MOST = 24, 8, 400  # partners of a node: by how much its degree must grow
 _MOST_MATES = 64
 _MANY, _PER_GAIN = 8, 4  # edges to gain from which on a node is also offered strangers; how many
+_DRIFTING = 3  # partners for each edge to gain that want none: hubs gain more than others want
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ def _additions(
     rows = (graph.starts, graph.neighbors)
     found = [
         partners(*rows, *rows, nodes, wide, may_gain),
-        partners(*rows, *rows, nodes, np.full(len(nodes), 2 * _BASE), everyone),
+        partners(*rows, *rows, nodes, np.maximum(2 * _BASE, _DRIFTING * gain[nodes]), everyone),
     ]
     many = np.flatnonzero(gain >= _MANY)
     found.append(partners(*rows, *rows, many, _PER_GAIN * gain[many], gain > 0))

@@ -364,3 +364,18 @@ def test_link_confidence_is_kept(knowledge):
     assert "link_confidence" in promises
     assert all(verdict.kept for verdict in verdicts(method, dataset, release, promises))
     assert release.counts["edges_removed"] >= release.counts["edit_bound_of_links"]
+
+
+def test_hubs_gain_more_edges_than_other_nodes_want():
+    rng, nodes = np.random.default_rng(0), 6000
+    ring = [(node, (node + step) % nodes) for node in range(nodes) for step in (1, 2)]
+    hubs = [
+        (hub, int(other))
+        for hub, degree in enumerate((4500, 4000, 3000, 2500))
+        for other in rng.choice(np.arange(4, nodes), degree, replace=False)
+    ]
+    dataset = bare(Graph.from_pairs(nodes, np.array(ring + hubs)))
+    method = KMFCGWO(k=4, knowledge="degree", **QUICK)
+    promises = method.default_promises()
+    release = method.release(dataset, promises, context())
+    assert all(verdict.kept for verdict in verdicts(method, dataset, release, promises))
