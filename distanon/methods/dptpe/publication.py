@@ -16,7 +16,7 @@ from distanon.data.schema import SOURCE, Schema
 from distanon.data.space import AttributeSpace
 from distanon.data.streams import Streams
 from distanon.methods.dptpe.perturbation import Draw, moves
-from distanon.methods.dptpe.substitutes import Source, Substitutes, is_far_enough
+from distanon.methods.dptpe.substitutes import Source, Substitutes, finished, is_far_enough
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
@@ -219,8 +219,7 @@ def settle(plan: Plan, fates: Fates, original: Floats, perturbed: Floats) -> tup
     Returns:
         What is released, float64 of shape (m, q), and the counts of these records.
     """
-    released, outside = plan.finishing.finish(original, perturbed)
-    before = is_unchanged(original, released)
+    released, outside, before = finished(plan.finishing, original, perturbed)
     source = np.zeros(len(original), dtype=np.int8)
     if fates.substitutes is not None:
         near = before
@@ -229,7 +228,8 @@ def settle(plan: Plan, fates: Fates, original: Floats, perturbed: Floats) -> tup
         source = np.where(near, fates.substitutes.source, Source.NONE)
         given = np.flatnonzero(source == Source.NEIGHBORS_MEAN)
         own = fates.substitutes.values
-        released[given] = plan.finishing.finish(own[given], fates.means[given])[0]
+        if given.size:
+            released[given] = finished(plan.finishing, own[given], fates.means[given])[0]
         differing = np.flatnonzero(source == Source.NEAREST_DIFFERING)
         released[differing] = own[differing]
     nominal = plan.space.nominal

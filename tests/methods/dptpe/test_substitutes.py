@@ -1,7 +1,8 @@
 import numpy as np
+import pytest
 
 from distanon.data.domain import scan
-from distanon.data.finishing import finishing
+from distanon.data.finishing import finishing, is_unchanged
 from distanon.data.space import AttributeSpace
 from distanon.kernels.neighbors import NeighborIndex, distinct
 from distanon.methods.dptpe.substitutes import (
@@ -9,6 +10,7 @@ from distanon.methods.dptpe.substitutes import (
     Substitutes,
     displacements,
     find_differing,
+    finished,
     first_choice,
     is_far_enough,
 )
@@ -76,3 +78,24 @@ def test_displacement_counts_missing_values_as_one(make):
     np.testing.assert_allclose(displacements(space, original, released), [0.5, 1, 0, np.sqrt(2)])
     assert is_far_enough(original, released, space, 0.0).tolist() == [True, True, False, True]
     assert is_far_enough(original, released, space, 0.9).tolist() == [False, True, False, True]
+
+
+@pytest.mark.parametrize("rule", ["clip", "reflect", "free"])
+@pytest.mark.parametrize("decimals", ["grid", "full"])
+def test_tables_of_numbers_are_finished_to_the_same_bits_in_one_pass(make, rule, decimals):
+    random = np.random.default_rng(1)
+    columns = {"x": random.normal(size=300).round(3), "y": random.integers(-9, 9, 300) / 2.0}
+    columns["z"] = [None if i % 7 == 0 else i / 8 for i in range(300)]
+    data, space = space_of(make, columns)
+    original = space.encode(data.read())
+    finish = finishing(space.attributes, space.domains, original, 5, rule, decimals)
+    perturbed = original + random.normal(size=original.shape) * random.integers(0, 2, (300, 3))
+    perturbed[::11] = -0.0
+    perturbed[1::13, 1] = NAN
+    perturbed[::5] = original[::5]
+    values, outside = finish.finish(original, perturbed)
+    found = finished(finish, original, perturbed)
+    assert np.ascontiguousarray(values).tobytes() == np.ascontiguousarray(found[0]).tobytes()
+    assert found[1].tolist() == outside.tolist()
+    assert found[2].tolist() == is_unchanged(original, values).tolist()
+    assert 0 < found[2].sum() < 300

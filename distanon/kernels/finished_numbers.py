@@ -1,0 +1,49 @@
+"""Numbers inside their bounds and on their grid, and what of them changed, in one pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+__all__ = ["finished_numbers"]
+
+
+@njit(cache=True, nogil=True)
+def finished_numbers(
+    original: Any, perturbed: Any, bounds: Any, domain: Any, powers: Any, declared: Any
+) -> Any:
+    """What `data.finishing.Finishing.finish` makes of numbers, to the bit.
+
+    Args:
+        original: float64, shape (m, q); NaN is missing.
+        perturbed: float64, shape (m, q).
+        bounds: float64, shape (2, q): least and greatest value that may be released.
+        domain: float64, shape (2, q): least and greatest value of what counts as the domain.
+        powers: float64, shape (q,): ten to the digits after the point, 0: as computed.
+        declared: bool, shape (q,): numbers that did not change are rounded too.
+
+    Returns:
+        The finished values, float64, shape (m, q); bool, shape (m,): which records had a number
+        outside the domain; bool, shape (m,): which records have all their values still.
+    """
+    m, width = perturbed.shape
+    values = np.empty((m, width))
+    outside, unchanged = np.zeros(m, np.bool_), np.ones(m, np.bool_)
+    for i in range(m):
+        for c in range(width):
+            given, own = perturbed[i, c], original[i, c]
+            if given < domain[0, c] or given > domain[1, c]:
+                outside[i] = True
+            v = given
+            if v < bounds[0, c]:  # noqa: PLR1730 (NaN stays)
+                v = bounds[0, c]
+            if v > bounds[1, c]:  # noqa: PLR1730
+                v = bounds[1, c]
+            if powers[c] > 0.0 and (v != own or declared[c]):
+                v = np.rint(v * powers[c]) / powers[c]
+            values[i, c] = v + 0.0
+            if v != own and not (np.isnan(v) and np.isnan(own)):
+                unchanged[i] = False
+    return values, outside, unchanged
