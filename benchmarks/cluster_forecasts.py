@@ -37,7 +37,7 @@ def foretold(methods: Sequence[str], folder: Path) -> Iterator[Row]:
             work = _Cut(Work(job, folder / str(wolves)), "wolves", 101 - many)
             yield from forecasts(job.name.replace(f"× {many}", "× 100"), work, found)
     if "reconstruction" in methods:
-        job = cluster_jobs.reconstruction(500_000, 2, folder)
+        job = cluster_jobs.reconstruction(200_000, 2, folder)
         work = _Cut(Work(job, folder / "adult"), "generations", 149)
         yield from forecasts(job.name.replace(", 2 gen", ", 150 gen"), work, found)
 
