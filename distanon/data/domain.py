@@ -134,6 +134,7 @@ def _joined(
             faults.append(Fault(attribute.name, kind, None, 0))
         low, high = merged.span or (0.0, 0.0)
         if not np.isfinite(high - low):
-            faults.append(Fault(attribute.name, "a range beyond float64; divide its numbers by a constant, or mend the far ones", None, 0))
+            kind = "a range beyond float64; divide its numbers by a constant, or mend the far ones"
+            faults.append(Fault(attribute.name, kind, None, 0))
     refuse(faults, source)
     return domain
