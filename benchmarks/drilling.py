@@ -16,8 +16,9 @@ DETECTION = {
     "health_check_period_ms": 500,
     "health_check_timeout_ms": 2000,
     "health_check_failure_threshold": 3,
+    "worker_niceness": 0,
 }
-"""A dead node is noticed in seconds."""
+"""A dead node is noticed in seconds; workers are as urgent as all else on this machine."""
 
 STORE = 100 << 20
 """Bytes of a node's object store."""
@@ -50,6 +51,9 @@ def head_alone(cpus: int = 0, config: Mapping[str, object] | None = None) -> Ite
 
 def add_node(cluster: Any, cpus: int = 1, **more: object) -> Any:
     """One more node; again where it aborts, since its agents took more than 15 s to come up."""
+    if threading.current_thread() is not threading.main_thread():
+        # Ray would set handlers of signals there, and the node would end with its thread.
+        cluster._shutdown_at_exit = False  # noqa: SLF001  `shutdown` ends all nodes anyway
     for left in (2, 1, 0):
         try:
             return cluster.add_node(num_cpus=cpus, object_store_memory=STORE, **more)

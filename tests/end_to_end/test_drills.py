@@ -1,12 +1,13 @@
-"""Nodes that go while jobs run: the same bytes, what was survived, and an end where none can be.
+"""What goes wrong while jobs run: the same bytes, what was survived, and an end where none can be.
 
-One cluster stands for all: a head without CPUs and two nodes of one, which drills take away.
+One cluster stands for most: a head without CPUs and two nodes of one, which drills take away; its
+storage is an S3 server behind a proxy of faults. `make drills` drills all kinds with all methods.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
+import random
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import threading
 import time
 from pathlib import Path
 
+import drilling
 import pytest
 
 from distanon import job as jobs
@@ -21,79 +23,123 @@ from distanon.data.ports import Silent
 from distanon.job.journal import Journal
 from distanon.storage.store import Store
 
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.ray, pytest.mark.s3, pytest.mark.timeout(900)]
 
-MINUTE_S = 60.0
-DETECTION = {
-    "health_check_initial_delay_ms": 0,
-    "health_check_period_ms": 500,
-    "health_check_timeout_ms": 2000,
-    "health_check_failure_threshold": 3,
-}
+MINUTE_S, MOMENT_S = 60.0, 5.0
+HEAD_S = 60.0  # then Ray would end the process by itself
+STORAGE_S = 300.0
+"""A minute of patience, and as much again for each last word that the run tries to leave."""
 RECONSTRUCTION = "method={name: reconstruction, k: 4, individuals: 6, generations: 6}"
-# The maker of the job, what it is told, the phase in which nodes go.
+# The maker of the job, what it is told, the phase in which something goes wrong.
 JOBS = {
     "dptpe": ("job", ("runtime.partitions=24",), "release"),
-    "reconstruction": ("job", (RECONSTRUCTION,), "generations"),
-    "kmfc_gwo": ("graph_job", (), "wolves"),
+    "reconstruction": ("job", (RECONSTRUCTION, "runtime.checkpoint_every=2"), "generations"),
+    "kmfc_gwo": ("graph_job", ("runtime.checkpoint_every=2",), "wolves"),
 }
+SMALLEST = "dptpe"
+QUICK = ("node killed", "node drained")
+slow = pytest.mark.slow
 
 
-def added(cluster):
-    """One more node of one CPU."""
-    for left in (2, 1, 0):
-        try:
-            return cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
-        except Exception as error:
-            if not left or "timed out" not in str(error):
-                raise
-    return None
+def drilled(*faults, quick=()):
+    """Each fault on the job of every method, in the drills.
+
+    Args:
+        quick: those that every run of the tests drills too, for a moment on the smallest job.
+            Killed workers and a bad storage are with test_same_bytes and test_storage_faults.
+    """
+    once = [pytest.param(SMALLEST, fault, MOMENT_S, id=f"{fault}, once") for fault in quick]
+    return once + [
+        pytest.param(method, fault, MINUTE_S, id=f"{fault}, {method}", marks=slow)
+        for fault in faults
+        for method in JOBS
+    ]
 
 
-@contextlib.contextmanager
-def cluster_with_head(cpus):
-    """A cluster that is nothing but a head."""
-    from ray.cluster_utils import Cluster
+# --- What stands for all drills ----------------------------------------------------------------
 
-    from distanon.runtime.seclusion import secluded
 
-    with secluded():
-        cluster = Cluster()
-        for left in (2, 1, 0):
-            try:
-                cluster.add_node(
-                    num_cpus=cpus,
-                    object_store_memory=150 << 20,
-                    include_dashboard=False,
-                    _system_config=DETECTION,
-                )
-                break
-            except Exception as error:
-                if not left or "timed out" not in str(error):
-                    raise
-        try:
-            yield cluster
-        finally:
-            cluster.shutdown()
+class Sky:
+    """The rule of the proxy of faults, which drills change."""
+
+    def __init__(self):
+        self.rule = None
+
+    def __call__(self, method, path, number):
+        fault = self.rule(method, path, number) if self.rule else None
+        return None if fault is None else sys.modules["fault_proxy"].Fault[fault]
 
 
 @pytest.fixture(scope="module")
-def weather():
+def sky(s3):
+    """What the weather over the storage is; the environment leads to it for the module."""
+    from _pytest.monkeypatch import MonkeyPatch
+
+    sys.path.append(str(Path(__file__).parents[1]))
+    from fault_proxy import FaultProxy
+
+    sky = Sky()
+    proxy = FaultProxy(s3.endpoint, sky).start()
+    with MonkeyPatch.context() as patch:
+        for name, value in (s3.environment(s3.writer) | {"AWS_ENDPOINT_URL_S3": proxy.url}).items():
+            patch.setenv(name, value)
+        yield sky
+    proxy.stop()
+
+
+@pytest.fixture(scope="module")
+def weather(sky):
     """The cluster; its `worker_nodes` are those that a drill may take."""
-    with cluster_with_head(0) as cluster:
+    with drilling.head_alone() as cluster:
         yield cluster
 
 
 @pytest.fixture
-def nodes(weather):
-    """The cluster with its two nodes."""
-    while len(weather.worker_nodes) < 2:
-        added(weather)
-    return weather
+def nodes(weather, sky):
+    """The cluster with its two nodes, under a clear sky."""
+    drilling.fill_up(weather, 2)
+    yield weather
+    sky.rule = None
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """The bytes of undisturbed releases, by method."""
+    return {}
+
+
+@pytest.fixture
+def ordered(request, public_bytes, expected, s3):
+    """Makes the spec of a method's job, on disk or in buckets, and the bytes it must leave."""
+
+    def make(method, *settings, in_buckets=False):
+        maker, own, _ = JOBS[method]
+        make = request.getfixturevalue(maker)
+        if method not in expected:
+            serial = make("serial", *own)
+            jobs.run_job(serial, serial=True)
+            expected[method] = public_bytes(serial.output)
+        if in_buckets:
+            places = f"output=s3://{s3.bucket()}/release/", f"private=s3://{s3.bucket()}/run/"
+            settings = (*settings, *places)
+        return make("struck", *own, "runtime.workers=2", *settings), expected[method]
+
+    return make
+
+
+def bytes_of(spec):
+    """The public files, wherever they are."""
+    store = Store(spec.output)
+    names = [entry.name for entry in store.list(leftovers=True)]
+    return {name: store.read(name) for name in names if name not in ("_CLAIM", "_SUCCESS")}
+
+
+def survived(spec):
+    return Journal(Store(spec.private_prefix(), private=True)).read_run()["survived"]
 
 
 class Strike(Silent):
-    """Does something to the cluster when the second item of a phase is done."""
+    """Does something when the second item of a phase is done."""
 
     def __init__(self, phase, act):
         self.phase, self.act = phase, act
@@ -109,160 +155,334 @@ class Strike(Silent):
             self.act()
 
 
-def kill(cluster):
-    cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
+# --- Workers and nodes -------------------------------------------------------------------------
 
 
-def drain_then_kill(cluster):
-    """What a spot notice brings: no new work, three seconds, then the end."""
-    from ray._raylet import GcsClient
-    from ray.core.generated.autoscaler_pb2 import DrainNodeReason
-
-    node = next(iter(cluster.worker_nodes))
-    deadline = int((time.time() + 3) * 1000)
-    accepted, why = GcsClient(address=cluster.address).drain_node(
-        node.node_id, DrainNodeReason.DRAIN_NODE_REASON_PREEMPTION, "spot", deadline
-    )
-    assert accepted, why
-    threading.Timer(3, cluster.remove_node, (node,), {"allow_graceful": False}).start()
-
-
-def take_all_for_a_minute(cluster):
+def take_all(cluster, seconds):
     for node in list(cluster.worker_nodes):
         cluster.remove_node(node, allow_graceful=False)
-    threading.Timer(MINUTE_S, lambda: [added(cluster) for _ in range(2)]).start()
+    back = threading.Timer(seconds, drilling.fill_up, (cluster, 2))
+    back.start()
+    return back
 
 
-FAULTS = {"killed": kill, "drained": drain_then_kill, "all gone": take_all_for_a_minute}
+FAULTS = {
+    "worker killed": lambda cluster, _: drilling.kill_worker(cluster),
+    "node killed": lambda cluster, _: drilling.take_node(cluster),
+    "node drained": lambda cluster, _: drilling.drain_node(cluster),
+    "all nodes gone": take_all,
+}
+LEAST = {
+    "worker killed": {"worker died": 1},
+    "node killed": {"node lost": 1},
+    "node drained": {},  # a job may end within the notice
+    "all nodes gone": {"node lost": 2},
+}
 
 
-@pytest.mark.parametrize("fault", FAULTS)
-@pytest.mark.parametrize("method", JOBS)
-def test_nodes_that_go_change_no_byte_and_are_told_of(request, nodes, public_bytes, method, fault):
-    maker, settings, phase = JOBS[method]
-    make = request.getfixturevalue(maker)
-    serial = make("serial", *settings)
-    jobs.run_job(serial, serial=True)
-    spec = make("struck", *settings, f"runtime.address={nodes.address}", "runtime.workers=2")
-    strike = Strike(phase, lambda: FAULTS[fault](nodes))
+@pytest.mark.parametrize(("method", "fault", "seconds"), drilled(*FAULTS, quick=QUICK))
+def test_what_is_taken_away_changes_no_byte_and_is_told_of(nodes, ordered, method, fault, seconds):
+    spec, undisturbed = ordered(method, f"runtime.address={nodes.address}")
+    later = []
+    strike = Strike(JOBS[method][2], lambda: later.append(FAULTS[fault](nodes, seconds)))
     began = time.monotonic()
-    result = jobs.run_job(spec, progress=strike)
+    jobs.run_job(spec, progress=strike)
+    for timer in later:
+        if isinstance(timer, threading.Timer):
+            timer.join()
     assert strike.struck
-    assert public_bytes(spec.output) == public_bytes(serial.output)
-    survived = Journal(Store(result.private)).read_run()["survived"]
-    if fault == "all gone":
-        assert time.monotonic() - began > MINUTE_S
-        assert survived["workers_lost"] >= 2
-    if fault != "drained":  # a job may end within the notice
-        assert survived["causes"].get("node lost", 0) >= 1, survived
+    assert bytes_of(spec) == undisturbed
+    told = survived(spec)
+    if fault == "all nodes gone":
+        assert time.monotonic() - began > seconds
+    for cause, least in LEAST[fault].items():
+        assert told["causes"].get(cause, 0) >= least, told
+    assert told["workers_lost"] >= sum(LEAST[fault].values())
 
 
-def resumed_bytes(spec, public_bytes):
-    jobs.resume(spec, serial=True)
-    return public_bytes(spec.output)
+# --- Object store ------------------------------------------------------------------------------
 
 
-def command(spec, folder):
-    """The job as a command in a process of its own, which joins the cluster from outside."""
+def fill_stores(cluster, held):
+    """Puts more into every node's store than it can hold."""
+    import numpy as np
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    def blocks():
+        return [np.full(1_250_000, number, np.float64) for number in range(12)]  # 10 MB each
+
+    for node in cluster.worker_nodes:
+        there = NodeAffinitySchedulingStrategy(node.node_id, soft=False)
+        options = {"num_cpus": 0, "num_returns": 12, "scheduling_strategy": there}
+        held.extend(ray.remote(**options)(blocks).remote())
+    held.extend(ray.put(block) for block in blocks())
+    ray.wait(held, num_returns=len(held), fetch_local=False, timeout=60)
+
+
+@pytest.mark.parametrize(("method", "fault", "seconds"), drilled("stores full"))
+def test_stores_that_spill_change_no_byte(nodes, ordered, method, fault, seconds):
+    spec, undisturbed = ordered(method, f"runtime.address={nodes.address}")
+    held, spilled = [], []
+
+    def fill():
+        fill_stores(nodes, held)
+        session = Path(nodes.head_node.get_session_dir_path())
+        spilled.extend(session.rglob("ray_spilled_objects*/*"))
+
+    jobs.run_job(spec, progress=Strike(JOBS[method][2], fill))
+    assert spilled
+    assert bytes_of(spec) == undisturbed
+
+
+# --- Storage -----------------------------------------------------------------------------------
+
+
+def slow_storage(draw):
+    return lambda method, path, number: (
+        draw.choice(("DELAY", "SLOW_DOWN")) if draw.random() < 0.3 else None
+    )
+
+
+def failing_storage(draw):
+    faults = ("DROP_REQUEST", "DROP_RESPONSE", "TRUNCATE", "BROKEN")
+    return lambda method, path, number: draw.choice(faults) if draw.random() < 0.15 else None
+
+
+def cut_storage(draw):
+    """Nothing is answered for ten seconds from the twentieth request."""
+    end = []
+
+    def rule(method, path, number):
+        own.append(number)
+        if len(own) < 20:
+            return None
+        end[:] = end or [time.monotonic() + 10]
+        return "DROP_REQUEST" if time.monotonic() < end[0] else None
+
+    own = []
+    return rule
+
+
+WEATHERS = {
+    "storage slow": slow_storage,
+    "storage failing": failing_storage,
+    "storage cut": cut_storage,
+}
+
+
+@pytest.mark.parametrize(("method", "fault", "seconds"), drilled(*WEATHERS))
+def test_a_storage_that_recovers_changes_no_byte(nodes, ordered, sky, method, fault, seconds):
+    settings = f"runtime.address={nodes.address}"
+    spec, undisturbed = ordered(method, settings, in_buckets=True)
+    sky.rule = WEATHERS[fault](random.Random(3))
+    jobs.run_job(spec)
+    sky.rule = None
+    assert bytes_of(spec) == undisturbed
+
+
+@slow
+@pytest.mark.parametrize("method", JOBS)
+def test_a_job_whose_storage_is_cut_for_good_ends_in_time_and_goes_on_from_there(
+    nodes, ordered, sky, method, tmp_path
+):
+    address = f"runtime.address={nodes.address}"
+    spec, undisturbed = ordered(method, address, in_buckets=True)
+    cut_at = []
+
+    def rule(verb, path, number):
+        if verb == "PUT" and is_kept(path) and not cut_at:
+            cut_at.append(time.monotonic())
+        return "DROP_REQUEST" if cut_at else None
+
+    sky.rule = rule
+    process = command(["run", written(spec, tmp_path)], tmp_path)
+    said, _ = process.communicate(timeout=STORAGE_S + 120)
+    assert process.returncode == 4, said
+    assert time.monotonic() - cut_at[0] < STORAGE_S
+    assert "distanon resume" in said
+    sky.rule = None
+    jobs.resume(spec.private_prefix())
+    assert bytes_of(spec) == undisturbed
+
+
+# --- The driver --------------------------------------------------------------------------------
+
+
+def is_kept(path):
+    return "/checkpoint/" in path and "HEADER" not in path
+
+
+def written(spec, folder):
     file = Path(folder) / "job.yaml"
     file.write_text(spec.to_yaml())
+    return str(file)
+
+
+def command(arguments, folder):
+    """distanon in a process of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "distanon", "run", str(file)],
+        [sys.executable, "-m", "distanon", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        cwd=folder,
     )
 
 
+@pytest.mark.parametrize(("method", "fault", "seconds"), drilled("driver killed"))
+def test_a_killed_driver_is_resumed_elsewhere_from_object_storage_alone(
+    nodes, ordered, sky, method, fault, seconds, tmp_path
+):
+    address = f"runtime.address={nodes.address}"
+    spec, undisturbed = ordered(method, address, in_buckets=True)
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    kept = []
+
+    def rule(verb, path, number):
+        if verb == "PUT" and is_kept(path):
+            kept.append(path)
+            if len(kept) == 2:  # one table at least was finished
+                process.send_signal(signal.SIGKILL)
+
+    sky.rule = rule
+    process = command(["run", written(spec, here)], here)
+    said, _ = process.communicate(timeout=300)
+    assert process.returncode == -signal.SIGKILL, said
+    sky.rule = None
+    assert any(is_kept(f"/{entry.name}") for entry in Store(spec.private_prefix()).list())
+    again = command(["resume", spec.private_prefix(), "--address", nodes.address], there)
+    said, _ = again.communicate(timeout=300)
+    assert again.returncode == 0, said
+    assert bytes_of(spec) == undisturbed
+    left = {entry.name.split("/")[0] for entry in Store(spec.private_prefix()).list()}
+    assert left.isdisjoint({"staging", "checkpoint"})
+
+
+# --- Jobs that can't go on ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", [pytest.param(one, marks=slow) for one in JOBS])
 def test_a_job_whose_workers_never_come_back_ends_in_time_and_says_how_to_go_on(
-    nodes, job, public_bytes, tmp_path
+    nodes, ordered, sky, method, tmp_path
 ):
     bound = 20
-    settings = (f"runtime.address={nodes.address}", "runtime.workers=2", "runtime.partitions=24")
-    spec = job("lost", *settings, f"runtime.timeout_s={bound}")
-    process = command(spec, tmp_path)
-    journal = Path(spec.private_prefix()) / "run.json"
-    wait_until(lambda: journal.exists() or process.poll() is not None)
-    for node in list(nodes.worker_nodes):
-        nodes.remove_node(node, allow_graceful=False)
-    said, _ = process.communicate(timeout=bound + 90)
+    settings = (f"runtime.address={nodes.address}", f"runtime.timeout_s={bound}")
+    spec, undisturbed = ordered(method, *settings, in_buckets=True)
+    gone = []
+
+    def take():
+        for node in list(nodes.worker_nodes):
+            nodes.remove_node(node, allow_graceful=False)
+        gone.append(time.monotonic())
+
+    def rule(verb, path, number):
+        if verb == "PUT" and is_kept(path) and not taking.is_alive() and not gone:
+            taking.start()
+
+    taking = threading.Thread(target=take)
+    sky.rule = rule
+    process = command(["run", written(spec, tmp_path)], tmp_path)
+    said, _ = process.communicate(timeout=300)
+    taking.join()
     assert process.returncode == 4, said
+    assert time.monotonic() - gone[0] < bound + 40
     assert "no worker for 20 s" in said
     assert "distanon resume" in said
-    assert resumed_bytes(spec, public_bytes)
+    drilling.fill_up(nodes, 2)
+    jobs.resume(spec.private_prefix())
+    assert bytes_of(spec) == undisturbed
 
 
-def test_a_job_that_lost_the_head_ends_in_time_and_says_how_to_go_on(job, public_bytes, tmp_path):
-    bound = 60  # then Ray would end the process by itself
-    with cluster_with_head(1) as cluster:
-        # A worker too large keeps the job where it is, whatever the machine's speed.
-        settings = (f"runtime.address={cluster.address}", "runtime.cpus_per_worker=2")
-        spec = job("headless", *settings, "runtime.timeout_s=600")
-        process = command(spec, tmp_path)
-        journal = Path(spec.private_prefix()) / "run.json"
-        wait_until(lambda: journal.exists() or process.poll() is not None)
-        time.sleep(15)
-        began = time.monotonic()
-        for entries in cluster.head_node.all_processes.values():
-            for entry in entries:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(entry.process.pid, signal.SIGKILL)
-        said, _ = process.communicate(timeout=bound + 60)
-        assert process.returncode == 4, said
-        assert time.monotonic() - began < bound
-        assert "has not answered for 20 s" in said
-        assert "distanon resume" in said
-        assert resumed_bytes(spec, public_bytes)
+class Doomed:
+    """A cluster of a head that takes workers; another one, once its head was killed."""
+
+    def __init__(self):
+        self.stack, self.standing = contextlib.ExitStack(), None
+
+    def cluster(self):
+        if self.standing is None:
+            self.standing = self.stack.enter_context(drilling.head_alone(1, low_memory()))
+        return self.standing
+
+    def kill_head(self):
+        drilling.kill_head(self.standing)
+        self.standing = None
 
 
-def wait_until(holds, seconds=120.0):
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+@pytest.fixture(scope="module")
+def doomed(sky):
+    clusters = Doomed()
+    with clusters.stack:
+        yield clusters
 
 
-def test_an_item_that_eats_the_memory_is_killed_named_and_done_again(tmp_path):
-    """Ray kills what it can spare when the machine's memory passes a threshold."""
-    code = MEMORY_HOG.format(marker=str(tmp_path / "eaten"))
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=400
+MEMORY_STEP = 3 << 30
+
+
+def memory():
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    known = {name: int(rest.split()[0]) << 10 for name, rest in (one.split(":") for one in lines)}
+    return known["MemTotal"], known["MemAvailable"]
+
+
+def low_memory():
+    """Ray kills what it can spare when so much more of the machine's memory is taken."""
+    total, free = memory()
+    limit = 1 - free / total + MEMORY_STEP / total
+    return {"memory_usage_threshold": min(limit, 0.97), "memory_monitor_refresh_ms": 200}
+
+
+HOG = f"held = [bytearray(b'x' * (1 << 28)) for _ in range({2 * MEMORY_STEP >> 28})]; input()"
+
+
+@pytest.mark.parametrize(("method", "fault", "seconds"), drilled("memory short"))
+def test_a_worker_that_is_killed_for_memory_is_named_and_changes_no_byte(
+    doomed, ordered, method, fault, seconds
+):
+    if memory()[1] < 3 * MEMORY_STEP:
+        pytest.skip("needs 9 GiB of free memory, which it fills for a moment")
+    address = f"runtime.address={doomed.cluster().address}"
+    spec, undisturbed = ordered(
+        method, address, "runtime.workers=1", "runtime.max_failures=20", "runtime.timeout_s=120"
     )
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.splitlines()[-1] == "[0, 1, 4, 9, 16, 25] ['out of memory']"
+
+    def eat():
+        (victim,) = drilling.workers_of(doomed.cluster())
+        with subprocess.Popen([sys.executable, "-c", HOG], stdin=subprocess.PIPE) as hog:
+            try:
+                drilling.wait_until(lambda: victim not in drilling.workers_of(doomed.cluster()), 30)
+            finally:
+                hog.kill()
+
+    jobs.run_job(spec, progress=Strike(JOBS[method][2], eat))
+    assert survived(spec)["causes"].get("out of memory", 0) >= 1
+    assert bytes_of(spec) == undisturbed
 
 
-MEMORY_HOG = """
-import sys, time
-from pathlib import Path
-from ray import cloudpickle
-from ray.cluster_utils import Cluster
-from distanon.runtime import crew
-from distanon.runtime.seclusion import secluded
-from distanon.runtime.settings import RuntimeSettings
+@pytest.mark.parametrize(("method", "fault", "seconds"), drilled("head lost"))
+def test_a_job_that_lost_the_head_ends_in_time_and_goes_on_without_it(
+    doomed, ordered, sky, method, fault, seconds, tmp_path
+):
+    address = doomed.cluster().address
+    spec, undisturbed = ordered(
+        method, f"runtime.address={address}", "runtime.workers=auto", in_buckets=True
+    )
+    lost = []
 
-cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    def rule(verb, path, number):
+        if verb == "PUT" and is_kept(path) and not lost:
+            lost.append(time.monotonic())
+            doomed.kill_head()
 
-def eats_once(marker, item):
-    if item == 3 and not Path(marker).exists():
-        Path(marker).touch()
-        held = []
-        for _ in range(32):
-            held.append(b"x" * (256 << 20))
-            time.sleep(0.1)
-        time.sleep(20)
-    return item * item
-
-known = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
-total, free = (int(known[name].split()[0]) for name in ("MemTotal", "MemAvailable"))
-limit = 1 - free / total + (2 << 20) / total  # 2 GiB from now
-with secluded():
-    cluster = Cluster(initialize_head=True, head_node_args=dict(
-        num_cpus=1, object_store_memory=100 << 20, include_dashboard=False,
-        _system_config=dict(memory_usage_threshold=limit, memory_monitor_refresh_ms=200)))
-    with crew(RuntimeSettings(address=cluster.address, workers=1)) as workers:
-        marker = workers.put({marker!r})
-        found = list(workers.map(eats_once, range(6), shared=marker))
-        print(found, sorted(workers.losses.causes))
-    cluster.shutdown()
-"""
+    sky.rule = rule
+    process = command(["run", written(spec, tmp_path)], tmp_path)
+    said, _ = process.communicate(timeout=300)
+    sky.rule = None
+    assert process.returncode == 4, said
+    assert time.monotonic() - lost[0] < HEAD_S
+    assert "distanon resume" in said
+    jobs.resume(spec.private_prefix(), serial=True)
+    assert bytes_of(spec) == undisturbed
