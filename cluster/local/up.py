@@ -3,8 +3,9 @@
     python cluster/local/up.py                      # stands until Ctrl-C; prints what to export
     python cluster/local/up.py -- distanon submit … # stands as long as the command; its exit code
 
-The head takes no items and listens on 127.0.0.1 alone, as S3 does; all nodes ask everybody for a
-token. Raylets of workers listen on all addresses: Ray lets no node join that does not.
+The head takes no items; its dashboard listens on 127.0.0.1 alone, as S3 does, and all nodes ask
+everybody for a token. Ray's own ports listen on all addresses: a node that joins at 127.0.0.1 looks
+for the head at the machine's own address, where it has one, and would not find it.
 Everything lies in one temporary folder that goes at the end. Needs the development environment
 (`make demo` makes it).
 """
@@ -42,7 +43,6 @@ _AGENTS = (
 )
 # Nodes on one machine would draw their workers' ports from the same range: the system gives them.
 _WORKERS = ("--min-worker-port=0", "--max-worker-port=0")
-_ALONE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # 127.0.0.1 alone, on Linux too; none may join
 _STARTS_AGAIN = 4  # a node gives its agents 15 s to come up, however busy the machine is
 
 
@@ -115,12 +115,7 @@ def cluster(workers: int, cpus: int) -> Iterator[dict[str, str]]:
             environment["DISTANON_ADDRESS"] = f"http://127.0.0.1:{dashboard}"
             # One after another: two at once would take the same name for their sockets.
             for arguments in (head, *[join] * workers):
-                start = functools.partial(
-                    ray_start,
-                    folder,
-                    environment | (_ALONE if arguments is head else {}),
-                    *arguments,
-                )
+                start = functools.partial(ray_start, folder, environment, *arguments)
                 nodes.append(start())
                 wait_for_nodes(environment["DISTANON_ADDRESS"], token, nodes, folder, start)
             yield environment
