@@ -103,6 +103,7 @@ class Work:
         """A recording of the work as it is cut for so many workers."""
         recorder = Recorder(workers)
         self.release(recorder, f"record-{workers}")
+        recorder.end()
         return recorder
 
     def release(self, opened: Crew, name: str) -> float:

@@ -97,6 +97,7 @@ class Recorder(SerialCrew):
         self._stages: list[tuple[str, list[Any], float, float, bool]] = []
         self._put: list[Any] = []
         self._idle_since = time.process_time()
+        self._after = 0.0
 
     @property
     def workers(self) -> int:
@@ -136,9 +137,12 @@ class Recorder(SerialCrew):
             self.results.append(done)
             self._stages.append((phase, todo[: len(done)], before, max(0.0, within), keep))
 
+    def end(self) -> None:
+        """The method has ended: what this process does from now on is not its work."""
+        self._after = time.process_time() - self._idle_since
+
     def course(self) -> Course:
-        """What was recorded; after the method's last stage."""
-        after = time.process_time() - self._idle_since
+        """What was recorded."""
         stages = []
         for (phase, todo, before, within, keep), done in zip(
             self._stages, self.results, strict=True
@@ -148,7 +152,7 @@ class Recorder(SerialCrew):
                 for item, (seconds, result) in zip(todo, done, strict=True)
             )
             stages.append(Stage(phase, items, before, within))
-        return Course(tuple(stages), after, sum(map(size_of, self._put)))
+        return Course(tuple(stages), self._after, sum(map(size_of, self._put)))
 
 
 class Sleepers:
