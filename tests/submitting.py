@@ -91,7 +91,7 @@ def session() -> Path:
 
 
 def listening() -> list[str]:
-    """Who of the cluster and S3 listens elsewhere than on 127.0.0.1, as NAME ADDRESS."""
+    """Who of the cluster and S3 listens elsewhere than on 127.0.0.1, as NAME PORT."""
     parents = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -111,10 +111,10 @@ def listening() -> list[str]:
         for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
             fields = line.split()
             if fields[3] == "0A" and fields[9] in sockets:
-                found.append((sockets[fields[9]], fields[1].partition(":")[0]))
+                found.append((sockets[fields[9]], *fields[1].split(":")))
     assert len(found) > 10, "nobody listens"
     loopback = ("0100007F", "00000000000000000000000001000000")
-    return [f"{name} {place}" for name, place in found if not place.endswith(loopback)]
+    return [f"{name} {int(port, 16)}" for name, at, port in found if not at.endswith(loopback)]
 
 
 def credentials() -> list[bytes]:
@@ -275,6 +275,7 @@ def main() -> int:
         "nodes": [node.get("CPU", 0.0) for node in server.nodes()],
         "unknown": server.find("nobody") is None,
         "listening": listening(),
+        "dashboard": os.environ["DISTANON_ADDRESS"].rpartition(":")[2],
         "modes": {
             str(file): oct(file.stat().st_mode & 0o777)
             for file in (session().parent, Path(os.environ["RAY_AUTH_TOKEN_PATH"]))

@@ -141,8 +141,11 @@ def test_a_run_is_stopped_in_order_and_resumed_under_its_id_with_a_number(story)
 
 
 @pytest.mark.timeout(1200)
-def test_nobody_but_raylets_listens_beyond_loopback_and_the_token_is_its_owners(story):
-    assert {one.split()[0] for one in story["listening"]} <= {"raylet"}
+def test_neither_s3_nor_the_dashboard_listens_beyond_loopback_and_the_token_is_its_owners(story):
+    names, ports = zip(*(one.rsplit(maxsplit=1) for one in story["listening"]), strict=True)
+    assert "raylet" in names
+    assert "weed" not in names
+    assert story["dashboard"] not in ports
     assert sorted(story["modes"].values()) == ["0o600", "0o700"]
 
 
