@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from distanon.data.domain import Domain, scan
-from distanon.data.finishing import Decimals, DomainRule, Finishing, released_type
+from distanon.data.finishing import Decimals, DomainRule, finishing, released_type
 from distanon.data.release import Release
 from distanon.data.schema import Role, Schema
 from distanon.data.space import AttributeSpace, Scale
@@ -19,6 +19,7 @@ from distanon.errors import InfeasibleError, SpecError
 from distanon.kernels.neighbors import Ties
 from distanon.methods.base import Context, Method
 from distanon.methods.dptpe.kinds import Rule
+from distanon.methods.dptpe.passes import Choice, Floats
 from distanon.methods.dptpe.perturbation import Draw
 from distanon.methods.dptpe.publication import Outcome, Plan
 from distanon.methods.dptpe.refusals import at_most, refuse_equal, refuse_unchanged
@@ -173,15 +174,20 @@ class DPTPE(Method):
         space = AttributeSpace.of(dataset.schema.quasi_identifiers, domain)
         return pieces_for(len(dataset), space.slices[-1].stop)
 
-    def plan(
-        self, schema: Schema, space: AttributeSpace, finish: Finishing, streams: Streams
-    ) -> Plan:
+    def choice(self, space: AttributeSpace, ends: Floats) -> Choice:
+        """How substitutes are chosen, and what becomes of values, from the table's extremes."""
+        finish = finishing(
+            space.attributes, space.domains, ends, self.k, self.domain, self.decimals
+        )
+        return Choice(finish, space, self.min_displacement, self.on_unchanged != "keep")
+
+    def plan(self, schema: Schema, choice: Choice, streams: Streams) -> Plan:
         """What a worker needs to release any partition of a table."""
         return Plan(
             self.released_schema(schema),
             self.decimals == "full" or self.domain == "free",
-            space,
-            finish,
+            choice.space,
+            choice.finish,
             streams,
             self.rsn,
             self.min_displacement,

@@ -15,7 +15,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from distanon.data.domain import scan
-from distanon.data.finishing import finishing
 from distanon.data.ports import Partition, Scratch
 from distanon.data.space import AttributeSpace
 from distanon.data.streams import Streams
@@ -124,20 +123,17 @@ def in_pieces(
     refuse_equal(promises, all_equal=sum(pieces.points) == 1)
     method.note_kept(promises, context)
     ends = extremes(crew, dataset, space, method.k)
-    finish = finishing(
-        space.attributes, space.domains, ends, method.k, method.domain, method.decimals
-    )
     sigma = method.sigma
     if sigma == "auto":
         sample = sigma_sample(len(dataset), streams)
         sigma = best_sigma(space.embed(values_of(crew, dataset, space, sample)))
-    choice = Choice(finish, space, method.min_displacement, method.on_unchanged != "keep")
+    choice = method.choice(space, ends)
     known = _surveyed(method, context, pieces, choice, sigma, f"neighborhoods-{count}")
     chosen, told = _chosen(method, context, pieces, known, len(dataset))
     spans = tuple((part.start, part.stop) for part in dataset.partitions)
     back = Return(spans, context.scratch, f"dptpe-known-{count}")
     sent = _sent(context, pieces, known, choice, back, len(dataset))
-    plan = method.plan(dataset.schema, space, finish, streams)
+    plan = method.plan(dataset.schema, choice, streams)
     items = [
         (part, context.scratch, chosen[part.start : part.stop], choice.is_asked, *tables)
         for part, tables in zip(dataset.partitions, sent, strict=True)

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from distanon.data.domain import Domain
-from distanon.data.finishing import finishing
 from distanon.data.ports import Partition, Scratch
 from distanon.data.space import AttributeSpace, zscore_spreads
 from distanon.data.table import Dataset
@@ -21,7 +20,7 @@ from distanon.kernels.neighbors import NeighborIndex, distinct
 from distanon.methods.base import Context
 from distanon.methods.dptpe.extremes import Ends, ends_of, extremes_of
 from distanon.methods.dptpe.kinds import gets_mean, is_dispersed
-from distanon.methods.dptpe.passes import Choice, Known, Settings, Survey, survey
+from distanon.methods.dptpe.passes import Known, Settings, Survey, survey
 from distanon.methods.dptpe.publication import Counts, Fates, Outcome, Plan, publish
 from distanon.methods.dptpe.refusals import refuse_equal
 from distanon.methods.dptpe.substitutes import Source, Substitutes, find_differing
@@ -74,26 +73,23 @@ def in_memory(
     points = distinct(space.embed(values))
     refuse_equal(promises, all_equal=len(points) == 1)
     method.note_kept(promises, context)
-    finish = finishing(
-        space.attributes, space.domains, ends, method.k, method.domain, method.decimals
-    )
     # Workers have nothing to do yet: their number says how many threads may be at work here.
     index = NeighborIndex.build(points, threads=crew.workers)
     shared = crew.put(index)
     if len(points) < len(values):
         values = values[points.records[points.starts[:-1]]]
-    choice = Choice(finish, space, method.min_displacement, method.on_unchanged != "keep")
+    choice = method.choice(space, ends)
     settings = Settings(method.k, method.ties, method.sigma, method.rsn_nominal)
     found = survey(context, index, shared, values, choice, settings)
     pending = np.flatnonzero(found.source == Source.NONE) if choice.is_asked else np.zeros(0, int)
     differing = find_differing(
-        context, shared, points, values, pending, finish, space, method.min_displacement
+        context, shared, points, values, pending, choice.finish, choice.space, choice.least
     )
     found.source[differing[0]] = Source.NEAREST_DIFFERING
     dispersed = is_dispersed(found.dispersion, method.t)
     chosen = gets_mean(method.rule, dispersed, found.radius, points.point_of, context.streams)
     shares = _Shares(points.point_of, values, found, chosen, differing, choice.is_asked)
-    plan = method.plan(dataset.schema, space, finish, context.streams)
+    plan = method.plan(dataset.schema, choice, context.streams)
     borders = crew.put((plan, found.borders))
     items = [(part, context.scratch, shares.of(part), *found.kept) for part in dataset.partitions]
     made = list(crew.map(_publish, items, shared=borders, phase="release"))
