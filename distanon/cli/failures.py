@@ -19,7 +19,7 @@ _R = TypeVar("_R")
 
 INTERRUPTED = 130
 _DEFECT = 1
-_CLUSTER = 4
+CLUSTER = 4
 
 
 def explained(command: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -36,25 +36,25 @@ def explained(command: Callable[_P, _R]) -> Callable[_P, _R]:
         except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
             raise
         except KeyboardInterrupt:
-            _say(
+            say(
                 "interrupted. A run goes on with `distanon resume SPEC` (and the same --set and "
                 "--run-id), or with `distanon resume` and its private prefix."
             )
             raise typer.Exit(INTERRUPTED) from None
         except DistanonError as error:
             _say_traceback()
-            _say(_text_of(error))
+            say(_text_of(error))
             raise typer.Exit(error.exit_code) from None
         except MemoryError:
             _say_traceback()
-            _say(
+            say(
                 "this machine ran out of memory. Use one with more, or a cluster (--address), or "
                 "more partitions (--set runtime.partitions=64); `distanon resume` goes on."
             )
-            raise typer.Exit(_CLUSTER) from None
+            raise typer.Exit(CLUSTER) from None
         except Exception as error:  # noqa: BLE001 - the last resort; it ends the command
             _say_traceback()
-            _say(_defect(error))
+            say(_defect(error))
             raise typer.Exit(_DEFECT) from None
 
     return run
@@ -79,7 +79,8 @@ def _defect(error: Exception) -> str:
     )
 
 
-def _say(message: str) -> None:
+def say(message: str) -> None:
+    """One message on stderr, as the log is written."""
     said = json_line("error", message) if logs_json() else f"distanon: {message}"
     print(said, file=sys.stderr)
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 from typer.core import TyperGroup
+
+from distanon.cli import guarded
 
 COMMANDS = (
     *("describe", "validate", "run", "resume", "publish", "apply", "audit", "report", "clean"),
@@ -13,6 +16,9 @@ COMMANDS = (
     *("methods", "schema"),
 )
 """In the order in which the help lists them: that of a job's life, a cluster's, what there is."""
+
+_DRIVERS = (["run"], ["resume"])
+"""Commands whose process Ray may end."""
 
 
 class _Ordered(TyperGroup):
@@ -37,6 +43,8 @@ app = typer.Typer(
 
 def main() -> None:
     """The entry point of the installed command."""
+    if sys.argv[1:2] in _DRIVERS and guarded.is_possible():
+        sys.exit(guarded.in_child(app))
     app()
 
 

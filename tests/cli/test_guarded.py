@@ -1,0 +1,117 @@
+"""Whatever ends the process of a run, the one that the user has started says so."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from distanon.cli import guarded
+
+pytestmark = pytest.mark.skipif(not guarded.is_possible(), reason="only Linux ends such children")
+
+SCRIPT = """
+import atexit, os, signal, sys, time
+from distanon.cli.guarded import in_child
+def work():
+    print(os.getpid(), flush=True)
+    {}
+sys.exit(in_child(work))
+"""
+
+
+def started(body):
+    """A process whose child does something; and the child's number."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT.format(body.replace("\n", "\n    "))],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    return process, int(process.stdout.readline())
+
+
+def ended(body, *signals):
+    """Exit code and words of such a process, once it was sent signals."""
+    process, _ = started(body)
+    for number in signals:
+        process.send_signal(number)
+    _, said = process.communicate(timeout=60)
+    return process.returncode, said
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [("pass", 0), ("sys.exit(3)", 3), ("sys.exit()", 0), ("sys.exit('why')", 1), ("1 / 0", 1)],
+)
+def test_an_end_in_order_keeps_its_exit_code(body, code):
+    found, said = ended(body)
+    assert found == code
+    assert "distanon resume" not in said
+
+
+def test_an_end_without_a_word_is_the_clusters_fault_and_can_be_resumed():
+    code, said = ended("os._exit(1)")
+    assert code == 4
+    assert "Ray has ended the run" in said
+    assert "distanon resume" in said
+
+
+def test_an_end_without_a_word_after_the_last_one_changes_nothing():
+    assert ended("atexit.register(os._exit, 1); sys.exit(3)") == (3, "")
+
+
+def test_a_killed_child_is_told_of_and_its_signal_kept():
+    code, said = ended("os.kill(os.getpid(), signal.SIGKILL)")
+    assert code == -signal.SIGKILL
+    assert "ended by SIGKILL" in said
+    assert "distanon resume" in said
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_reaches_the_work_once(number):
+    body = """
+caught = []
+signal.signal(signal.SIGINT, lambda *_: caught.append(1))
+signal.signal(signal.SIGTERM, lambda *_: caught.append(1))
+print(flush=True)
+while not caught:
+    time.sleep(0.02)
+time.sleep(0.5)
+sys.exit(10 + len(caught))"""
+    process, _ = started(body)
+    process.stdout.readline()
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == 11
+
+
+def test_nothing_is_left_of_a_run_whose_first_process_was_killed():
+    process, child = started("time.sleep(300)")
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + 30
+    while Path(f"/proc/{child}").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not Path(f"/proc/{child}").exists()
+
+
+def test_a_stopped_run_stops_and_goes_on_with_its_child():
+    process, child = started("time.sleep(1); sys.exit(3)")
+    process.send_signal(signal.SIGTSTP)
+
+    def states():
+        numbers = (process.pid, child)
+        return [Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[0]
+                for one in numbers]  # fmt: skip
+
+    deadline = time.monotonic() + 30
+    while states() != ["T", "T"] and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert states() == ["T", "T"]
+    os.kill(process.pid, signal.SIGCONT)
+    process.communicate(timeout=60)
+    assert process.returncode == 3
