@@ -90,8 +90,8 @@ def session() -> Path:
     return Path(os.environ["RAY_AUTH_TOKEN_PATH"]).parent / "ray"
 
 
-def listening() -> list[str]:
-    """Who of the cluster and S3 listens elsewhere than on 127.0.0.1, as NAME PORT."""
+def family() -> set[int]:
+    """Processes of the cluster, of S3 and of this story."""
     parents = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -100,8 +100,20 @@ def listening() -> list[str]:
     ours = {os.getppid()}
     while more := {one for one, parent in parents.items() if parent in ours} - ours:
         ours |= more
-    sockets = {}
-    for one in ours:
+    return ours
+
+
+def command_of(process: int) -> str:
+    """What a process was started as, where it still is there."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    return ""
+
+
+def listening() -> list[str]:
+    """Who of the cluster and S3 listens elsewhere than on 127.0.0.1, as NAME PORT."""
+    sockets: dict[str, str] = {}
+    for one in family():
         with contextlib.suppress(OSError):
             name = Path(f"/proc/{one}/comm").read_text().strip()
             links = [file.readlink().name for file in Path(f"/proc/{one}/fd").iterdir()]
@@ -271,11 +283,12 @@ def main() -> int:
         file = f"{name}.parquet"
         Store("s3://input/").write(file, (folder / file).read_bytes())
     server = JobServer(os.environ["DISTANON_ADDRESS"])
-    story = {
+    story: dict[str, Any] = {
         "nodes": [node.get("CPU", 0.0) for node in server.nodes()],
         "unknown": server.find("nobody") is None,
         "listening": listening(),
         "dashboard": os.environ["DISTANON_ADDRESS"].rpartition(":")[2],
+        "commands": [line for one in family() for line in [command_of(one)] if line],
         "modes": {
             str(file): oct(file.stat().st_mode & 0o777)
             for file in (session().parent, Path(os.environ["RAY_AUTH_TOKEN_PATH"]))

@@ -5,7 +5,8 @@
 
 The head takes no items; its dashboard listens on 127.0.0.1 alone, as S3 does, and all nodes ask
 everybody for a token. Ray's own ports listen on all addresses: a node that joins at 127.0.0.1 looks
-for the head at the machine's own address, where it has one, and would not find it.
+for the head at the machine's own address, where it has one, and would not find it. The server of
+Ray's client (10001), which distanon does not use, is not started.
 Everything lies in one temporary folder that goes at the end. Needs the development environment
 (`make demo` makes it).
 """
@@ -43,6 +44,13 @@ _AGENTS = (
 )
 # Nodes on one machine would draw their workers' ports from the same range: the system gives them.
 _WORKERS = ("--min-worker-port=0", "--max-worker-port=0")
+# `ray start` has no setting that leaves the client's server away: where there is grpc it starts.
+_RAY = """
+import sys
+from ray.scripts import scripts
+scripts.get_ray_client_dependency_error = lambda: ImportError("left away")
+sys.exit(scripts.main())
+"""
 _STARTS_AGAIN = 4  # a node gives its agents 15 s to come up, however busy the machine is
 
 
@@ -59,11 +67,10 @@ Process = subprocess.Popen[bytes]
 def ray_start(folder: Path, environment: dict[str, str], *arguments: str) -> Process:
     """One node of the cluster, with ports of its own, as a process group."""
     ports = [*_WORKERS, *(f"{name}={free_port()}" for name in _AGENTS)]
-    ray = str(Path(sys.executable).parent / "ray")
     log = (folder / f"node-{secrets.token_hex(4)}.log").open("wb")
     own = ["--block", "--disable-usage-stats", "--node-ip-address=127.0.0.1", *ports]
     return subprocess.Popen(
-        [ray, "start", *own, *arguments],
+        [sys.executable, "-c", _RAY, "start", *own, *arguments],
         env=environment,
         stdout=log,
         stderr=log,

@@ -146,6 +146,8 @@ def test_neither_s3_nor_the_dashboard_listens_beyond_loopback_and_the_token_is_i
     assert "raylet" in names
     assert "weed" not in names
     assert story["dashboard"] not in ports
+    assert any("gcs_server" in one for one in story["commands"])
+    assert not any("ray.util.client.server" in one for one in story["commands"])
     assert sorted(story["modes"].values()) == ["0o600", "0o700"]
 
 
