@@ -33,7 +33,13 @@ _UNREACHABLE = (
     "ClientConnectionError",
     "TimeoutError",
 )
-_CUT_SHORT = ("IncompleteRead", "IncompleteReadError", "ResponseStreamingError", "TruncatedError")
+_CUT_SHORT = (
+    "IncompleteRead",
+    "IncompleteReadError",
+    "ResponseStreamingError",
+    "TruncatedError",
+    "FlexibleChecksumError",  # what came is not what the storage holds, by its own checksum
+)
 _SERVER_FAULT = 500
 _TRANSIENT = frozenset(
     {
@@ -47,6 +53,7 @@ _TRANSIENT = frozenset(
         "TooManyRequests",
         "IncompleteBody",
         "BadDigest",
+        "XAmzContentSHA256Mismatch",
         "NoSuchUpload",  # of an upload that was completed, and the answer got lost
     }
 )

@@ -1,5 +1,10 @@
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
+from botocore.exceptions import (
+    ClientError,
+    EndpointConnectionError,
+    FlexibleChecksumError,
+    ReadTimeoutError,
+)
 from s3fs.errors import translate_boto_error
 
 from distanon.errors import AccessError, StorageError
@@ -25,6 +30,8 @@ def answered(code: str, status: int) -> Exception:
         answered("NoSuchUpload", 404),
         EndpointConnectionError(endpoint_url="http://x"),
         ReadTimeoutError(endpoint_url="http://x"),
+        FlexibleChecksumError(error_msg="expected a, got b"),
+        answered("XAmzContentSHA256Mismatch", 400),
         ConnectionResetError(),
         TimeoutError(),
         TruncatedError(),
