@@ -8,6 +8,9 @@ from typing import Any
 from distanon.errors import ClusterError
 
 NODE_LOST = "node lost"
+OUT_OF_REACH = "worker out of reach"
+BLAMELESS = frozenset({NODE_LOST, OUT_OF_REACH})
+"""Causes that no item is blamed for: its node has gone, or Ray has yet to find out that it has."""
 RESUMABLE = "what is finished is kept: `distanon resume` goes on from there"
 _NODE_SIGNS = ("node has died", "node was", "node is dead", "Node was", "drained", "preempted")
 _MEMORY_SIGN = "running low on memory"
@@ -27,7 +30,7 @@ def kind_of(error: BaseException) -> str:
     if isinstance(error, faults.RayActorError) and any(sign in text for sign in _NODE_SIGNS):
         return NODE_LOST
     if isinstance(error, faults.ActorUnavailableError):
-        return "worker out of reach"
+        return OUT_OF_REACH
     return "worker died"
 
 

@@ -17,7 +17,7 @@ from distanon.data.ports import WORK, Progress, observe
 from distanon.errors import ClusterError
 from distanon.runtime.calls import Call, Result
 from distanon.runtime.crew import Losses
-from distanon.runtime.faults import NODE_LOST, RESUMABLE, kind_of, task_error
+from distanon.runtime.faults import BLAMELESS, RESUMABLE, kind_of, task_error
 from distanon.runtime.head import HeadWatch, head_address
 from distanon.runtime.roster import IDLE_S, Member, Roster, Sent
 from distanon.runtime.settings import RuntimeSettings
@@ -290,7 +290,7 @@ class Pool:
             call = sent.call
             if call.state == "dropped":
                 continue
-            call.failures += place == 0 and kind != NODE_LOST
+            call.failures += place == 0 and kind not in BLAMELESS
             if call.failures > self._max_failures:
                 message = f"an item took its worker down {call.failures} times ({kind})"
                 self._end(call, ClusterError(f"{message}; {RESUMABLE}"))

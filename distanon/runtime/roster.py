@@ -12,7 +12,7 @@ from distanon.data.ports import Progress
 from distanon.errors import ClusterError
 from distanon.runtime.calls import Call
 from distanon.runtime.crew import Losses
-from distanon.runtime.faults import NODE_LOST, RESUMABLE, kind_of, start_failure
+from distanon.runtime.faults import BLAMELESS, RESUMABLE, kind_of, start_failure
 from distanon.runtime.pinning import worker_environment
 from distanon.runtime.room import Room
 from distanon.runtime.settings import WORKER_WAIT_S, RuntimeSettings
@@ -151,7 +151,7 @@ class Roster:
         """Raises where another start is in vain."""
         failure = start_failure(error)
         kind = kind_of(error)
-        self._failed_starts += kind != NODE_LOST
+        self._failed_starts += kind not in BLAMELESS
         if failure is None and self._failed_starts > self._settings.max_failures:
             failure = ClusterError(f"{self._failed_starts} workers died as they started ({kind})")
         if failure is not None:
