@@ -127,7 +127,9 @@ def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
         column = column.combine_chunks()
     if pa.types.is_floating(kind):
         values = column.to_numpy(zero_copy_only=False)
-        column = pa.array(values + kind.to_pandas_dtype()(0), kind, mask=np.isnan(values))
+        missing = np.isnan(values)
+        mask = missing if missing.any() else None  # without one nothing is copied
+        column = pa.array(values + kind.to_pandas_dtype()(0), kind, mask=mask)
     return column
 
 

@@ -47,6 +47,14 @@ class Streams:
         words = words.reshape(stop - start, steps * _WORDS_PER_STEP)[:, :width]
         return ((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
 
+    def key(self, purpose: str, width: int) -> NDArray[np.uint64]:
+        """The key of what `uniforms` draws, uint64 (2,), for compiled code; as secret as the seed.
+
+        Record r has the steps r * s … (r + 1) * s - 1 of the counter, with s = ⌈width / 4⌉.
+        """
+        state = np.random.Philox(self._sequence(purpose, width)).state["state"]
+        return np.array(state["key"], np.uint64)
+
     def sample(self, numbers: NDArray[np.int64], limit: int, purpose: str) -> NDArray[np.int64]:
         """At most `limit` of some numbers, in their order; all of them where they are no more."""
         if len(numbers) <= limit:

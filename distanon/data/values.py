@@ -116,7 +116,7 @@ def _numbers_of(
             stored = present.astype(kind.to_pandas_dtype())
         if not np.isfinite(stored).all():
             raise ValueError("a value beyond the column's type")
-        return pa.array(stored, kind, mask=missing)
+        return pa.array(stored, kind, mask=missing if missing.any() else None)
     if widen and not pa.types.is_temporal(kind):
         return pa.array(coding.number(present), pa.float64(), mask=missing)
     if widen:

@@ -29,11 +29,13 @@ def neighborhood_entropies(starts: Any, distances: Any, weights: Any, sigma: flo
         float64, shape (m,), from 0 to ln(records of the neighborhood); 0 where it is empty.
     """
     found = np.zeros(len(starts) - 1)
+    exponents = np.empty(np.diff(starts).max() if len(found) else 0)
     for i in range(len(found)):
         top, members = -np.inf, 0
         for e in range(starts[i], starts[i + 1]):
             if weights[e] > 0:
                 scaled = distances[e] / sigma
+                exponents[e - starts[i]] = -(scaled * scaled)
                 top = max(top, -(scaled * scaled))
                 members += weights[e]
         if members == 0:
@@ -41,8 +43,7 @@ def neighborhood_entropies(starts: Any, distances: Any, weights: Any, sigma: flo
         total, moment = 0.0, 0.0
         for e in range(starts[i], starts[i + 1]):
             if weights[e] > 0:
-                scaled = distances[e] / sigma
-                below = -(scaled * scaled) - top
+                below = exponents[e - starts[i]] - top
                 share = weights[e] * math.exp(below)
                 total += share
                 if share > 0.0:  # else `below` may be infinite

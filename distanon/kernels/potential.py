@@ -37,12 +37,11 @@ def segment_sums(values: Floats, starts: Integers) -> Floats:
     Returns:
         float64, shape (m,); 0 for an empty row. A row's sum depends on that row alone.
     """
-    return _reduced(np.add, values, starts, 0.0)
-
-
-def segment_maxima(values: Floats, starts: Integers) -> Floats:
-    """The greatest value of each row, shape (m,); minus infinity for an empty row."""
-    return _reduced(np.maximum, values, starts, -np.inf)
+    result = np.zeros(len(starts) - 1)
+    filled = np.flatnonzero(np.diff(starts) > 0)  # `reduceat` gives empty rows a later value
+    if filled.size:
+        result[filled] = np.add.reduceat(values, starts[filled])
+    return result
 
 
 def potentials(starts: Integers, distances: Floats, weights: Integers, sigma: float) -> Floats:
@@ -229,12 +228,3 @@ def _golden_section(distances: Floats, low: float, high: float) -> float:
             right = low + _GOLDEN * (high - low)
             at_right = potential_entropy(distances, float(np.exp(right)))
     return (low + high) / 2.0
-
-
-def _reduced(operation: np.ufunc, values: Floats, starts: Integers, empty: float) -> Floats:
-    """A reduction of each row; `reduceat` alone gives an empty row its successor's first value."""
-    result = np.full(len(starts) - 1, empty)
-    filled = np.flatnonzero(np.diff(starts) > 0)
-    if filled.size:
-        result[filled] = operation.reduceat(values, starts[filled])
-    return result

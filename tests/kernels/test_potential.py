@@ -14,7 +14,6 @@ from distanon.kernels.potential import (
     pairwise_distances,
     potential_entropy,
     potentials,
-    segment_maxima,
     segment_sums,
 )
 
@@ -134,7 +133,6 @@ def test_compiled_entropies_and_means_are_those_of_whole_arrays(lists, sigma):
 def test_empty_rows_have_neutral_values():
     starts, values = np.array([0, 0, 2, 2]), np.array([3.0, 5.0])
     assert segment_sums(values, starts).tolist() == [0.0, 8.0, 0.0]
-    assert segment_maxima(values, starts).tolist() == [-np.inf, 5.0, -np.inf]
 
 
 def test_dispersion_is_entropy_over_the_weighted_mean_of_the_neighbors():

@@ -20,8 +20,8 @@ from distanon.kernels.neighbors import Ties
 from distanon.methods.base import Context, Method
 from distanon.methods.dptpe.kinds import Rule
 from distanon.methods.dptpe.passes import Choice, Floats
-from distanon.methods.dptpe.perturbation import Draw
-from distanon.methods.dptpe.publication import Outcome, Plan
+from distanon.methods.dptpe.perturbation import Draw, move_keys
+from distanon.methods.dptpe.publication import Outcome, Plan, may_move
 from distanon.methods.dptpe.refusals import at_most, refuse_equal, refuse_unchanged
 from distanon.promises.base import Promise
 from distanon.sharded.pieces import pieces_for
@@ -191,6 +191,7 @@ class DPTPE(Method):
             streams,
             self.rsn,
             self.min_displacement,
+            move_keys(streams, int(may_move(choice.space).sum())),
         )
 
     def released_schema(self, schema: Schema) -> Schema:

@@ -8,7 +8,7 @@ Source: Zhang et al., Definitions 2 to 8.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -91,10 +91,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What the second pass reads: all points with their entropies.
+    """What the second pass reads: all points with their entropies, in any order.
 
     Attributes:
-        values: float64 (u, q), each point's values in codes.
+        values: float64 (u, q), each point's values in codes, row-major.
         entropies: float64 (u,).
         space: of the quasi-identifiers.
         streams: randomness of the nominal attributes.
@@ -123,6 +123,7 @@ class Survey:
 
     Attributes:
         order: int64 (u,): the points, those that lie together one after the other.
+        place: int64 (u,): where each point stands in `order`.
         borders: int64 (b + 1,): where each of b blocks starts in `order`.
         kept: of each block a `Known`, kept.
         sigma: the width of influence.
@@ -134,6 +135,7 @@ class Survey:
     """
 
     order: Integers
+    place: Integers
     borders: Integers
     kept: list[Kept]
     sigma: float
@@ -188,19 +190,23 @@ def survey(
     for (start, stop), some in zip(
         runs, crew.map(_entropies, widths, phase="entropies"), strict=True
     ):
-        every[order[start:stop]] = some
-    field = Field(values, every, choice.space, context.streams, settings.swap)
+        every[start:stop] = some
+    # In the order of the tree, since what stands together there is asked for together.
+    place = np.empty(len(points), np.int64)
+    place[order] = np.arange(len(points))
+    field = Field(values.take(order, axis=0), every, choice.space, context.streams, settings.swap)
     nominal = int(choice.space.nominal.sum())
     records = [_records_of(points, order[start:stop], nominal) for start, stop in runs]
     items = [
-        (order[start:stop], kept, numbers, counts)
-        for (start, stop), kept, (numbers, counts) in zip(runs, lists, records, strict=True)
+        (run, kept, numbers, counts)
+        for run, kept, (numbers, counts) in zip(runs, lists, records, strict=True)
     ]
-    both = crew.put((field, choice))
-    known = list(crew.map(_known, items, shared=both, keep=True, phase="dispersion"))
+    shared = crew.put((field, choice, place))
+    known = list(crew.map(_known, items, shared=shared, keep=True, phase="dispersion"))
     borders = np.array([0, *(stop for _, stop in runs)], np.int64)
     result = Survey(
         order,
+        place,
         borders,
         known,
         sigma,
@@ -237,13 +243,15 @@ def _entropies(_: None, item: tuple[Neighborhoods, float]) -> Floats:
 
 
 def _known(
-    shared: tuple[Field, Choice], item: tuple[Integers, Neighborhoods, Integers, Integers]
+    shared: tuple[Field, Choice, Integers],
+    item: tuple[tuple[int, int], Neighborhoods, Integers, Integers],
 ) -> Known:
-    """What is known of some points, with their neighborhoods, records and numbers of records."""
-    field, choice = shared
-    who, lists, records, counts = item
-    traits = traits_of(lists, field.entropies[who], field)
-    sources = choice.sources(field.values[who], traits.means)
+    """What is known of a run of points, with their neighborhoods, records and their numbers."""
+    field, choice, place = shared
+    (start, stop), lists, records, counts = item
+    lists = replace(lists, points=place.take(lists.points))
+    traits = traits_of(lists, field.entropies[start:stop], field)
+    sources = choice.sources(field.values[start:stop], traits.means)
     return Known(traits, swaps_of(field, records, counts, lists), sources)
 
 
@@ -277,13 +285,18 @@ def middles(lists: Neighborhoods, values: Floats, space: AttributeSpace) -> tupl
         float64 (m, q): mean of numbers, median of ranks, mode of categories; and bool (m,):
         whether one record makes over half of one of the means.
     """
-    result = np.empty((len(lists), values.shape[1]))
     numeric = np.flatnonzero(space.numeric)
-    result[:, numeric], one = perturbation.means(lists, values, numeric)
+    found, one = perturbation.means(lists, values, numeric)
+    dominated = np.zeros(len(lists), np.bool_)
+    for place in np.flatnonzero(~space.constant[numeric]).tolist():
+        dominated |= one[:, place]
+    if len(numeric) == values.shape[1]:
+        return found, dominated
+    result = np.empty((len(lists), values.shape[1]))
+    result[:, numeric] = found
     for place in np.flatnonzero(~space.numeric).tolist():
         middle = perturbation.medians if space.ordinal[place] else perturbation.modes
         result[:, place] = middle(lists, values[:, place])
-    dominated: Booleans = np.any(one[:, ~space.constant[numeric]], axis=1)
     return result, dominated
 
 

@@ -159,7 +159,7 @@ def moves(
         return np.zeros((len(rows), 0))
     reach, movable = reach[rows], movable[rows]
     amount = streams.uniforms("dptpe radius", start, stop, 1)[rows, 0]
-    low, high = _limits(reach, min_displacement)
+    low, high = move_limits(reach, min_displacement)
     if draw == "ball":
         power = np.maximum(movable.sum(axis=1), 1).astype(np.float64)
         length = (low**power + (high**power - low**power) * amount) ** (1.0 / power)
@@ -176,8 +176,18 @@ def moves(
     return directed
 
 
-def _limits(reach: Floats, min_displacement: float) -> tuple[Floats, Floats]:
-    """The least and the greatest length of each record's move."""
+def move_keys(streams: Streams, width: int) -> NDArray[np.uint64]:
+    """The keys of the draws of lengths and of directions in `width` attributes, uint64 (2, 2)."""
+    return np.stack((streams.key("dptpe radius", 1), streams.key("dptpe direction", width)))
+
+
+def move_limits(reach: Floats, min_displacement: float) -> tuple[Floats, Floats]:
+    """The least and the greatest length of each record's move, float64 (m,).
+
+    Args:
+        reach: float64, shape (m,), R.
+        min_displacement: δ, at least 0.
+    """
     if min_displacement == 0:
         return np.zeros_like(reach), reach
     return np.full_like(reach, min_displacement), np.maximum(reach, 2.0 * min_displacement)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 import pyarrow as pa
@@ -15,13 +15,13 @@ from distanon.data.release import publishable
 from distanon.data.schema import SOURCE, Schema
 from distanon.data.space import AttributeSpace
 from distanon.data.streams import Streams
-from distanon.methods.dptpe.perturbation import Draw, moves
+from distanon.methods.dptpe.perturbation import Draw, move_limits, moves
 from distanon.methods.dptpe.substitutes import Source, Substitutes, finished, is_far_enough
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 
-_AT_ONCE = 4096  # records changed together: they stay in the cache
+_AT_ONCE = 8192  # records changed together: they stay in the cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class Plan:
         streams: all randomness.
         draw: how a compact record's move is divided among attributes.
         min_displacement: δ, at least 0.
+        keys: uint64 (2, 2), of the moves' draws; as secret as the streams.
     """
 
     schema: Schema
@@ -45,6 +46,7 @@ class Plan:
     streams: Streams
     draw: Draw
     min_displacement: float
+    keys: NDArray[np.uint64] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +98,11 @@ class Counts:
 
     def as_table(self) -> pa.Table:
         """One row, for the scratch."""
-        return pa.table({field.name: [getattr(self, field.name)] for field in fields(self)})
+        return pa.table({each.name: [getattr(self, each.name)] for each in fields(self)})
 
     def as_mapping(self) -> Mapping[str, int]:
         """By name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @staticmethod
     def total(parts: list[Counts]) -> Counts:
@@ -150,9 +152,9 @@ def publish(
         return done
     where = f"{partition.start}-{partition.stop}"
     table = partition.read([attribute.name for attribute in plan.schema.published])
-    original = plan.space.encode(table)
+    original = np.ascontiguousarray(plan.space.encode(table))
     fates = fates_of(original)
-    released, found = np.empty_like(original), [Counts.total([])]
+    released, found = np.empty(original.shape, order="F"), [Counts.total([])]
     for at in range(0, len(original), _AT_ONCE):
         rows = slice(at, at + _AT_ONCE)
         perturbed = perturb(plan, fates[rows], partition.start + at, original[rows])
@@ -189,22 +191,49 @@ def perturb(plan: Plan, fates: Fates, start: int, original: Floats) -> Floats:
     """
     space = plan.space
     perturbed = fates.means.copy()
-    compact = np.flatnonzero(~fates.gets_mean)
-    moved = original[compact]
-    moving = np.flatnonzero(~space.nominal & ~space.constant)
-    movable = ~np.isnan(original[:, moving])
-    least = plan.min_displacement
-    drawn = moves(plan.streams, start, fates.reach, movable, plan.draw, least, compact)
-    moved[:, moving] += drawn * np.array(space.spreads)[moving]
+    moving = np.flatnonzero(may_move(space))
+    _move(plan, fates, start, original, perturbed, moving)
     nominal = np.flatnonzero(space.nominal)
     if nominal.size:
+        compact = np.flatnonzero(~fates.gets_mean)
         # Where nothing else can move the record takes its neighbors' categories.
-        moves_any: Booleans = np.any(movable[compact], axis=1)
+        moves_any: Booleans = np.any(~np.isnan(original[np.ix_(compact, moving)]), axis=1)
         means = fates.means[np.ix_(compact, nominal)]
         swaps = np.where(moves_any[:, None], fates.swaps[compact], means)
-        moved[:, nominal] = np.where(np.isnan(swaps), moved[:, nominal], swaps)
-    perturbed[compact] = moved
+        own = original[np.ix_(compact, nominal)]
+        perturbed[np.ix_(compact, nominal)] = np.where(np.isnan(swaps), own, swaps)
+    fixed = np.flatnonzero(~space.nominal & space.constant)
+    if fixed.size:
+        perturbed[:, fixed] = np.where(fates.gets_mean[:, None], fates.means, original)[:, fixed]
     return perturbed
+
+
+def may_move(space: AttributeSpace) -> Booleans:
+    """Which attributes random moves change, bool (q,): those with more than one number or rank."""
+    return ~space.nominal & ~space.constant
+
+
+def _move(
+    plan: Plan,
+    fates: Fates,
+    start: int,
+    original: Floats,
+    perturbed: Floats,
+    moving: NDArray[np.int64],
+) -> None:
+    """Writes the moved records that don't get the mean, in the columns that may move."""
+    spreads, least = np.array(plan.space.spreads)[moving], plan.min_displacement
+    if plan.draw == "sphere":
+        from distanon.kernels.sphere_moves import move
+
+        limits = np.stack(move_limits(fates.reach, least))
+        move(perturbed, original, fates.gets_mean, limits, plan.keys, start, moving, spreads)
+        return
+    compact = np.flatnonzero(~fates.gets_mean)
+    own = original[np.ix_(compact, moving)]
+    movable = ~np.isnan(original[:, moving])
+    drawn = moves(plan.streams, start, fates.reach, movable, plan.draw, least, compact)
+    perturbed[np.ix_(compact, moving)] = own + drawn * spreads
 
 
 def settle(plan: Plan, fates: Fates, original: Floats, perturbed: Floats) -> tuple[Floats, Counts]:

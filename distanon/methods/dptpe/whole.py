@@ -69,15 +69,16 @@ def in_memory(
         InfeasibleError: as `DPTPE.release`.
     """
     crew = context.crew
-    space, values, ends = _encoded(method, dataset, domain, context)
-    points = distinct(space.embed(values))
+    space, values, rows, ends = _encoded(method, dataset, domain, context)
+    points = distinct(rows)
+    del rows
     refuse_equal(promises, all_equal=len(points) == 1)
     method.note_kept(promises, context)
     # Workers have nothing to do yet: their number says how many threads may be at work here.
     index = NeighborIndex.build(points, threads=crew.workers)
     shared = crew.put(index)
     if len(points) < len(values):
-        values = values[points.records[points.starts[:-1]]]
+        values = values.take(points.records[points.starts[:-1]], axis=0)
     choice = method.choice(space, ends)
     settings = Settings(method.k, method.ties, method.sigma, method.rsn_nominal)
     found = survey(context, index, shared, values, choice, settings)
@@ -117,8 +118,6 @@ class _Shares:
         is_asked: bool,  # noqa: FBT001 (named where it is called)
     ) -> None:
         self._point_of, self._values, self._found, self._chosen = point_of, values, found, chosen
-        self._place = np.empty(len(found.order), np.int64)
-        self._place[found.order] = np.arange(len(found.order))
         self._differing, self._is_asked = differing, is_asked
 
     def of(self, part: Partition) -> Share:
@@ -132,7 +131,7 @@ class _Shares:
             values = self._differing[1][np.searchsorted(self._differing[0], point[given])]
         has_copies = len(self._values) < len(self._point_of)
         return Share(
-            self._place[point],
+            found.place[point],
             self._chosen[rows],
             found.swaps[rows],
             self._values[point] if has_copies and self._is_asked else None,
@@ -144,27 +143,31 @@ class _Shares:
 
 def _encoded(
     method: DPTPE, dataset: Dataset, domain: Domain, context: Context
-) -> tuple[AttributeSpace, Floats, Floats]:
-    """The space of the quasi-identifiers, all records' values in it, (n, q), and extremes."""
+) -> tuple[AttributeSpace, Floats, Floats, Floats]:
+    """The space of the quasi-identifiers, all records in it, values and rows, and extremes."""
     attributes = dataset.schema.quasi_identifiers
-    space = AttributeSpace.of(attributes, domain)
+    is_known = method.scale != "zscore"  # which needs all values
+    space = AttributeSpace.of(attributes, domain, method.scale if is_known else "range")
     shared = context.crew.put((space, method.k))
     values = np.empty((len(dataset), len(attributes)))
+    rows = np.empty((len(dataset), space.slices[-1].stop))
     told: list[Ends] = []
     parts = context.crew.map(_encode, dataset.partitions, shared=shared, phase="reading")
-    for part, (some, ends) in zip(dataset.partitions, parts, strict=True):
-        values[part.start : part.stop] = some
+    for part, (some, embedded, ends) in zip(dataset.partitions, parts, strict=True):
+        values[part.start : part.stop], rows[part.start : part.stop] = some, embedded
         told.append(ends)
-    if method.scale != "range":
-        spreads = zscore_spreads(values) if method.scale == "zscore" else None
-        space = AttributeSpace.of(attributes, domain, method.scale, spreads)
-    return space, values, extremes_of(told, method.k)
+    if not is_known:
+        space = AttributeSpace.of(attributes, domain, method.scale, zscore_spreads(values))
+        rows = space.embed(values)
+    return space, values, rows, extremes_of(told, method.k)
 
 
-def _encode(shared: tuple[AttributeSpace, int], partition: Partition) -> tuple[Floats, Ends]:
+def _encode(
+    shared: tuple[AttributeSpace, int], partition: Partition
+) -> tuple[Floats, Floats, Ends]:
     space, k = shared
     values = space.encode(partition.read(space.names))
-    return np.ascontiguousarray(values), ends_of(values, k)
+    return np.ascontiguousarray(values), space.embed(values), ends_of(values, k)
 
 
 def _publish(
@@ -190,12 +193,11 @@ def _publish(
 
 def _gathered(blocks: list[Known], borders: Integers, place: Integers) -> tuple[Floats, Floats]:
     """Mean and reach of the points at some places."""
+    from distanon.kernels.gathered_rows import by_block, copy_rows
+
     means, reach = np.empty((len(place), blocks[0].traits.means.shape[1])), np.empty(len(place))
-    block = (np.searchsorted(borders, place, side="right") - 1).astype(np.int32)
-    order = np.argsort(block, kind="stable")
-    ends = np.searchsorted(block[order], np.arange(len(blocks) + 1))
+    order, starts = by_block(place, borders)
     for number, known in enumerate(blocks):
-        rows = order[ends[number] : ends[number + 1]]
-        at = place[rows] - borders[number]
-        means[rows], reach[rows] = known.traits.means[at], known.traits.reach[at]
+        rows, traits = order[starts[number] : starts[number + 1]], known.traits
+        copy_rows(traits.means, traits.reach, borders[number], place, rows, means, reach)
     return means, reach

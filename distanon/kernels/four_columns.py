@@ -1,0 +1,150 @@
+# ruff: noqa: ARG001, D417 (numba gives more arguments than the function needs to know)
+"""Four columns of some rows, added up side by side in the lanes of the processor.
+
+A compiler does not reorder a column's sum, so it adds number by number; side by side four sums
+take the time of one, each in its own order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.core import cgutils as _untyped
+from numba.extending import intrinsic
+
+__all__ = ["COLUMNS", "LEAST", "MOST", "SINGLE", "TOTAL", "extremes_and_sums", "sums_above"]
+
+COLUMNS = 4
+LEAST, MOST, TOTAL, SINGLE = 0, 1, 2, 3
+"""What `extremes_and_sums` yields, in the rows of its result."""
+
+cgutils: Any = _untyped
+_emitted: Callable[[Callable[..., Any]], Callable[..., Any]] = intrinsic
+_I32, _I64, _F64 = ir.IntType(32), ir.IntType(64), ir.DoubleType()
+_VECTOR = ir.VectorType(_F64, COLUMNS)
+
+
+class _Rows:
+    """Emits a loop over the rows of some points."""
+
+    def __init__(self, context: Any, builder: Any, signature: Any, arguments: Any) -> None:
+        self.builder = builder
+        values, points, weights = (
+            context.make_array(kind)(context, builder, value)
+            for kind, value in zip(signature.args[:3], arguments[:3], strict=True)
+        )
+        self.values, self.points, self.weights = values.data, points.data, weights.data
+        self.width = cgutils.unpack_tuple(builder, values.shape)[1]
+        self.begin, self.end, self.column = arguments[3:6]
+        out = context.make_array(signature.args[6])(context, builder, arguments[6])
+        self.out = out.data
+
+    def each(self, step: Callable[[Any, Any, Any], None]) -> None:
+        """Calls `step` with four numbers of a row, its weight, and that in all lanes."""
+        builder = self.builder
+        with cgutils.for_range_slice(builder, self.begin, self.end, _I64(1)) as (entry, _):
+            point = builder.load(builder.gep(self.points, [entry]))
+            at = builder.add(builder.mul(point, self.width), self.column)
+            weight = builder.load(builder.gep(self.weights, [entry]))
+            alone = builder.insert_element(
+                ir.Constant(_VECTOR, ir.Undefined), builder.sitofp(weight, _F64), _I32(0)
+            )
+            zeros = ir.Constant(ir.VectorType(_I32, COLUMNS), [_I32(0)] * COLUMNS)
+            factor = builder.shuffle_vector(alone, ir.Constant(_VECTOR, ir.Undefined), zeros)
+            step(self.load(self.values, at), weight, factor)
+
+    def load(self, pointer: Any, at: Any) -> Any:
+        place = self.builder.bitcast(self.builder.gep(pointer, [at]), _VECTOR.as_pointer())
+        return self.builder.load(place, align=8)
+
+    def store(self, value: Any, row: int) -> None:
+        place = self.builder.gep(self.out, [_I64(row * COLUMNS)])
+        self.builder.store(value, self.builder.bitcast(place, _VECTOR.as_pointer()), align=8)
+
+    def variable(self, start: float) -> Any:
+        found = cgutils.alloca_once(self.builder, _VECTOR)
+        self.builder.store(_all(start), found)
+        return found
+
+    def select(self, sign: str, one: Any, other: Any) -> Any:
+        """The lesser (<) or the greater (>) in each lane."""
+        return self.builder.select(self.builder.fcmp_ordered(sign, one, other), one, other)
+
+    def magnitude(self, numbers: Any) -> Any:
+        kind = ir.FunctionType(_VECTOR, [_VECTOR])
+        name = f"llvm.fabs.v{COLUMNS}f64"
+        function = cgutils.get_or_insert_function(self.builder.module, kind, name)
+        return self.builder.call(function, [numbers])
+
+
+def _all(value: float) -> Any:
+    return ir.Constant(_VECTOR, [ir.Constant(_F64, value)] * COLUMNS)
+
+
+@_emitted
+def extremes_and_sums(
+    typing: Any, values: Any, points: Any, weights: Any, begin: Any, end: Any, column: Any, out: Any
+) -> Any:
+    """Of four columns the least and the greatest number, and sums of magnitudes.
+
+    Args:
+        values: float64, shape (u, q), row-major; q is at least `column` + 4.
+        points: int64, shape (entries,): rows of `values`.
+        weights: int64, shape (entries,).
+        begin, end: which entries.
+        column: the first of the four.
+        out: float64, shape (4, 4), gets in its rows LEAST, MOST, TOTAL, the sum of the
+            magnitudes times their weights, in the order of the entries, and SINGLE, the
+            greatest magnitude of weight 1. Where a number is NaN, TOTAL is; the rest says
+            nothing then.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        rows = _Rows(context, builder, signature, arguments)
+        starts = (float("inf"), float("-inf"), 0.0, 0.0)
+        least, most, total, single = found = [rows.variable(start) for start in starts]
+
+        def step(numbers: Any, weight: Any, factor: Any) -> None:
+            builder.store(rows.select("<", numbers, builder.load(least)), least)
+            builder.store(rows.select(">", numbers, builder.load(most)), most)
+            size = rows.magnitude(numbers)
+            added = builder.fadd(builder.load(total), builder.fmul(factor, size))
+            builder.store(added, total)
+            alone = builder.select(builder.icmp_signed("==", weight, _I64(1)), size, _all(0.0))
+            builder.store(rows.select(">", alone, builder.load(single)), single)
+
+        rows.each(step)
+        for row, variable in enumerate(found):
+            rows.store(builder.load(variable), row)
+        return context.get_dummy_value()
+
+    return types.none(values, points, weights, types.int64, types.int64, types.int64, out), generate
+
+
+@_emitted
+def sums_above(
+    typing: Any, values: Any, points: Any, weights: Any, begin: Any, end: Any, column: Any, out: Any
+) -> Any:
+    """Of four columns what numbers are above the least, times their weights, added up.
+
+    Args:
+        out: float64, shape (5, 4), as `extremes_and_sums` left it; its last row gets the sums,
+            in the order of the entries.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        rows = _Rows(context, builder, signature, arguments)
+        least, above = rows.load(rows.out, _I64(0)), rows.variable(0.0)
+
+        def step(numbers: Any, weight: Any, factor: Any) -> None:
+            high = builder.fmul(factor, builder.fsub(numbers, least))
+            builder.store(builder.fadd(builder.load(above), high), above)
+
+        rows.each(step)
+        rows.store(builder.load(above), 4)
+        return context.get_dummy_value()
+
+    return types.none(values, points, weights, types.int64, types.int64, types.int64, out), generate
