@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from replayed_work import Course, Item, Stage
 
-from distanon.runtime.batches import guided
+from distanon.runtime.batches import factored
 
 _GUIDED = ("first pack", "wolves", "generations")
 _SHORT_S = 0.25  # shorter calls wait in pairs at a worker, as in `runtime.pool`
@@ -153,7 +153,7 @@ def coarser(course: Course, workers: int) -> Course:
     for stage in course.stages:
         items, count = stage.items, len(stage.items)
         if stage.phase in _GUIDED:
-            spans = list(guided(count, workers))
+            spans = list(factored(count, workers))
         else:
             many = min(count, 4 * workers)
             borders = [count * part // many for part in range(many + 1)] if many else []

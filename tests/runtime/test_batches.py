@@ -5,24 +5,25 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from distanon.runtime.batches import guided
+from distanon.runtime.batches import factored
 
 
 @given(count=st.integers(0, 70), workers=st.integers(0, 9))
 def test_batches_hold_all_places_in_their_order_and_never_grow(count, workers):
-    spans = list(guided(count, workers))
+    spans = list(factored(count, workers))
     assert [place for span in spans for place in span] == list(range(count))
     sizes = [len(span) for span in spans]
     assert sizes == sorted(sizes, reverse=True)
 
 
-def test_the_first_batch_is_two_thirds_of_a_share_and_the_last_ones_are_pairs():
-    assert [len(span) for span in guided(30, 2)] == [10, 6, 4, 3, 2, 2, 2, 1]
+def test_a_round_takes_nine_tenths_of_what_is_left_and_the_last_ones_are_pairs():
+    assert [len(span) for span in factored(30, 2)] == [13, 13, 2, 2]
+    assert [len(span) for span in factored(100, 4)] == [22, 22, 22, 22, 2, 2, 2, 2, 2, 2]
 
 
 def test_few_items_are_spread_over_all_workers():
-    assert [len(span) for span in guided(4, 4)] == [1, 1, 1, 1]
+    assert [len(span) for span in factored(4, 4)] == [1, 1, 1, 1]
 
 
 def test_a_batch_is_never_larger_than_what_is_left():
-    assert [len(span) for span in guided(1, 0)] == [1]
+    assert [len(span) for span in factored(1, 0)] == [1]

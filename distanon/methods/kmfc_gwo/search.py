@@ -26,7 +26,7 @@ from distanon.optimizers.population import (
     random_genome,
 )
 from distanon.optimizers.random_search import RandomSearch
-from distanon.runtime.batches import guided
+from distanon.runtime.batches import factored
 from distanon.runtime.crew import Shared
 
 OptimizerName = Literal["grey_wolf", "firefly", "genetic", "random"]
@@ -138,7 +138,7 @@ def _taken(steps: Sequence[Step], shared: Shared, context: Context, phase: str) 
 
 def batched(steps: Sequence[Step], workers: int) -> Iterator[tuple[Step, ...]]:
     """The steps of an iteration as they travel; those of a batch with their guides once."""
-    return (tuple(steps[span.start : span.stop]) for span in guided(len(steps), workers))
+    return (tuple(steps[span.start : span.stop]) for span in factored(len(steps), workers))
 
 
 def _greedy(problem: Problem, percentile: int) -> NDArray[np.uint8]:

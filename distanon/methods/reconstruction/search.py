@@ -23,7 +23,7 @@ from distanon.methods.reconstruction.problem import (
 )
 from distanon.methods.reconstruction.settings import SearchSettings
 from distanon.optimizers.population import Genome, Individual, Population, founded
-from distanon.runtime.batches import guided
+from distanon.runtime.batches import factored
 from distanon.runtime.crew import Kept, Shared
 
 Integers = NDArray[np.int64]
@@ -92,7 +92,7 @@ def _generation(
 ) -> tuple[list[Genome], list[Integers]]:
     """The children of a generation with their counts."""
     if len(problem.shards) == 1:
-        spans = list(guided(len(population.members), context.crew.workers))
+        spans = list(factored(len(population.members), context.crew.workers))
         batches = _batches(problem, population, turn, spans, context)
         parts = context.crew.map(make_and_count, batches, shared=shared, phase="generations")
         made = list(parts)
