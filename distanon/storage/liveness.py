@@ -22,6 +22,7 @@ from distanon.storage.store import Store
 BEAT_S = 30.0
 SILENCE_S = 300.0
 RECORD = "attempt.json"
+_EXITING = 4  # PF_EXITING, see proc_pid_stat(5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +134,17 @@ def _machine() -> str:
 
 
 def _born(pid: int) -> str:
-    """Start of a process in ticks since the boot; "" where there is no such process."""
+    """Start of a process in ticks since the boot; "" where there is none, or only its remains.
+
+    A killed process whose parent has died too stays in the table until somebody buries it.
+    """
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return "" if Path("/proc").is_dir() else _answers(pid)
-    return status.rpartition(")")[2].split()[19]
+    fields = status.rpartition(")")[2].split()
+    is_over = fields[0] in "ZX" or int(fields[6]) & _EXITING
+    return "" if is_over else fields[19]
 
 
 def _answers(pid: int) -> str:

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 import time
@@ -21,6 +22,16 @@ def test_a_process_number_that_was_used_again_is_another_process():
     assert not replace(Life.of_this_process("out"), born="1").is_live
     # The first process of the machine began long before this one.
     assert not replace(Life.of_this_process("out"), pid=1).is_live
+
+
+def test_a_process_that_was_killed_and_not_buried_is_not_live():
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    life = replace(Life.of_this_process("out"), pid=child.pid, born=liveness._born(child.pid))
+    assert life.is_live
+    child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert not life.is_live
+    child.communicate()
 
 
 def test_elsewhere_the_heartbeat_counts():
