@@ -117,19 +117,25 @@ def release(data: Dataset, workers: Crew, watch: Silent | None = None) -> float:
     return time.perf_counter() - started
 
 
-def shares(name: str, data: Dataset, rounds: int = 2) -> list[Row]:
+def shares(name: str, data: Dataset, rounds: int = 3) -> list[Row]:
     """What entropies, dispersion and replacement take beside the neighborhoods, CPU seconds.
 
     The neighborhoods' time is that of their index and of the search. The width of influence is
-    found while others search, so that it is timed once more by itself, and counted as our own.
+    found while others search, so that it is timed once more by itself; what all of them take
+    with it stands in a row of its own, without a goal.
     """
     found = [_spent(data) for _ in range(rounds)]
     spent = {phase: min(one[phase] for one in found) for phase in found[0]}
-    own = sum(spent[phase] for phase in (*OWN_PHASES, "sigma"))
+    own = sum(spent[phase] for phase in OWN_PHASES)
     label = f"{name}: entropies, dispersion and replacement, CPU s, beside neighborhoods"
+    with_sigma = f"{name}: the same and the width of influence, CPU s, beside neighborhoods"
     parts = [shown(f"{name}: {phase}, CPU s", seconds) for phase, seconds in spent.items()]
     neighbors = spent["index"] + spent["neighborhoods"]
-    return [*parts, times_less(label, "index and search", own, neighbors, 0.15)]
+    return [
+        *parts,
+        times_less(label, "index and search", own, neighbors, 0.15),
+        beside(with_sigma, "index and search", own + spent["sigma"], neighbors),
+    ]
 
 
 def _spent(data: Dataset) -> dict[str, float]:

@@ -71,7 +71,6 @@ def in_memory(
     crew = context.crew
     space, values, rows, ends = _encoded(method, dataset, domain, context)
     points = distinct(rows)
-    del rows
     refuse_equal(promises, all_equal=len(points) == 1)
     method.note_kept(promises, context)
     # Workers have nothing to do yet: their number says how many threads may be at work here.
@@ -81,7 +80,10 @@ def in_memory(
         values = values.take(points.records[points.starts[:-1]], axis=0)
     choice = method.choice(space, ends)
     settings = Settings(method.k, method.ties, method.sigma, method.rsn_nominal)
-    found = survey(context, index, shared, values, choice, settings)
+    spare = rows if rows.shape == values.shape else None
+    del rows
+    found = survey(context, index, shared, values, choice, settings, spare)
+    del spare
     pending = np.flatnonzero(found.source == Source.NONE) if choice.is_asked else np.zeros(0, int)
     differing = find_differing(
         context, shared, points, values, pending, choice.finish, choice.space, choice.least
