@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _GRID = 17  # widths tried before the best bracket is narrowed
+_FINER = 65  # widths that are looked at as well where all of the sample is
 _COARSE = 500  # records that the grid is tried on
 _STEPS = 18  # golden sections: the bracket of at most a factor of 10 shrinks to one of 1.0004
 _NARROW = 32  # columns up to which looking at each is faster than looking for frequent values
@@ -210,7 +211,21 @@ def best_sigma(points: Floats) -> float:
     heights = [potential_entropy(coarse, float(np.exp(width))) for width in grid]
     best, margin = int(np.argmin(heights)), 1 if every == 1 else 2
     low, high = float(grid[max(best - margin, 0)]), float(grid[min(best + margin, _GRID - 1)])
-    return float(np.exp(_golden_section(distances, low, high)))
+    found = _golden_section(distances, low, high)
+    if every == 1:
+        found = _deepest(distances, bottom, top, found)
+    return float(np.exp(found))
+
+
+def _deepest(distances: Floats, low: float, high: float, found: float) -> float:
+    """The width that was found, or that of a deeper valley; a small sample can have several."""
+    finer = np.linspace(low, high, _FINER)
+    heights = [potential_entropy(distances, float(np.exp(width))) for width in finer]
+    best = int(np.argmin(heights))
+    if heights[best] >= potential_entropy(distances, float(np.exp(found))):
+        return found
+    left, right = finer[max(best - 1, 0)], finer[min(best + 1, _FINER - 1)]
+    return _golden_section(distances, float(left), float(right))
 
 
 def _golden_section(distances: Floats, low: float, high: float) -> float:

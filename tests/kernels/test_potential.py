@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from scipy.stats import entropy
@@ -182,6 +182,8 @@ def test_a_frequent_value_or_missing_one_changes_no_bit_of_a_distance(seed, rows
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(3, 60), st.integers(1, 4))
+@example(34049944, 31, 1)  # two valleys within one step of the grid
+@example(507, 46, 1)  # two in different steps
 def test_the_chosen_width_is_a_minimum_of_the_potential_entropy(seed, size, width):
     points = np.random.default_rng(seed).normal(size=(size, width))
     distances = pairwise_distances(points)
