@@ -148,11 +148,7 @@ class ClusteredSearch(GraphMethod):
             SpecError: promises that disagree with the method, or that ask nothing of the edges.
             InfeasibleError: too few nodes, too few values, or classes that can't be close enough.
         """
-        faults = self._faults(promises) + self._agreement_faults(dataset)
-        if faults:
-            raise SpecError(*faults)
-        refuse_few_nodes(dataset, self.k)
-        least = self.least_size(dataset, promises)
+        least = self._workable_size(dataset, promises)
         if self.publish == "perturb" and "degree" in self.knowledge:
             bounds.refuse_degrees(dataset.graph, least, self.edit_budget)
 
@@ -162,14 +158,22 @@ class ClusteredSearch(GraphMethod):
         """Clusters the nodes and publishes them as asked.
 
         Raises:
-            SpecError, InfeasibleError: as `check`; no solution within the budget was found.
+            SpecError, InfeasibleError: as `check`, but for the degrees, whose bound within the
+                classes comes with the clusters; no solution within the budget was found.
         """
-        self.check(dataset, promises)
-        least = self.least_size(dataset, promises)
+        least = self._workable_size(dataset, promises)
         work = clustered.form_clusters(self, dataset, promises, least, context)
         if self.publish == "perturb":
             return perturbed.perturb(self, work, promises, context)
         return clustered.publish_clusters(self, work, context)
+
+    def _workable_size(self, dataset: GraphDataset, promises: Mapping[str, Promise]) -> int:
+        """`least_size`, where settings, promises and the table go together."""
+        faults = self._faults(promises) + self._agreement_faults(dataset)
+        if faults:
+            raise SpecError(*faults)
+        refuse_few_nodes(dataset, self.k)
+        return self.least_size(dataset, promises)
 
     def least_size(self, dataset: GraphDataset, promises: Mapping[str, Promise]) -> int:
         """The size that classes need: k, or more where L and T ask for it."""
