@@ -29,9 +29,8 @@ def finished(scratch: Scratch, names: Sequence[str]) -> dict[int, Finished]:
     return found
 
 
-def keep(_: None, item: tuple[Found, Scratch, str]) -> None:
+def keep(found: Found, scratch: Scratch, name: str) -> None:
     """Writes what a piece has found; how much was computed for it is not kept."""
-    found, scratch, name = item
     lists = as_table(found.lists).append_column("query", pa.array(found.queries))
     scratch.write(name, lists)
     columns = {str(place): pa.array(column) for place, column in enumerate(found.values.T)}

@@ -40,12 +40,14 @@ class Pieces:
         boxes: of all pieces.
         points: distinct points of each piece.
         records: of the whole table.
+        picked: float64 (s, q), in codes: the values of the records that were asked for.
     """
 
     kept: tuple[Kept, ...]
     boxes: Boxes
     points: tuple[int, ...]
     records: int
+    picked: Floats
 
     def __len__(self) -> int:
         """How many there are."""
@@ -65,6 +67,7 @@ def cut_into_pieces(
     space: AttributeSpace,
     streams: Streams,
     pieces: int,
+    picks: Integers | None = None,
 ) -> Pieces:
     """Exchanges the records of a table into pieces.
 
@@ -75,6 +78,7 @@ def cut_into_pieces(
         space: of the attributes that count.
         streams: randomness of the sample.
         pieces: at most so many.
+        picks: numbers of records whose values are wanted, ascending: they are read on the way.
 
     Returns:
         The pieces that have records. The driver held a sample of 1,000 records to a piece.
@@ -84,7 +88,10 @@ def cut_into_pieces(
     if records > _SAMPLE * pieces:
         drawn = streams.generator("pieces").choice(records, _SAMPLE * pieces, replace=False)
         sample = np.sort(drawn)
-    cuts = piece_cuts(space.embed(values_of(crew, dataset, space, sample)), pieces)
+    picks = np.zeros(0, np.int64) if picks is None else picks
+    both = np.union1d(sample, picks)
+    values = values_of(crew, dataset, space, both)
+    cuts = piece_cuts(space.embed(values[np.searchsorted(both, sample)]), pieces)
     items = [(part, scratch, pieces) for part in dataset.partitions]
     sent = list(crew.map(_exchange, items, shared=crew.put((cuts, space)), phase="exchange"))
     is_gapped = any(gapped for gapped, _ in sent)
@@ -93,7 +100,8 @@ def cut_into_pieces(
     kept = tuple(crew.map(_build, builds, shared=crew.put(space), keep=True, phase="pieces"))
     told = list(crew.map(_about, kept, phase="pieces"))
     boxes = Boxes.join([box for box, _ in told])
-    return Pieces(kept, boxes, tuple(points for _, points in told), records)
+    picked = values[np.searchsorted(both, picks)]
+    return Pieces(kept, boxes, tuple(points for _, points in told), records, picked)
 
 
 def values_of(crew: Crew, dataset: Dataset, space: AttributeSpace, records: Integers) -> Floats:

@@ -49,8 +49,12 @@ from distanon.methods.dptpe.substitutes import (
 )
 from distanon.promises.base import Promise
 from distanon.runtime.crew import Kept
-from distanon.sharded.piece_neighbors import neighborhoods_in_pieces
-from distanon.sharded.pieces import Pieces, cut_into_pieces, values_of
+from distanon.sharded.piece_neighbors import (
+    Asking,
+    neighborhoods_and_more,
+    neighborhoods_in_pieces,
+)
+from distanon.sharded.pieces import Pieces, cut_into_pieces
 
 if TYPE_CHECKING:
     from distanon.methods.dptpe.method import DPTPE
@@ -119,16 +123,13 @@ def in_pieces(
     """
     crew, streams = context.crew, context.streams
     space = _space(method, dataset, context)
-    pieces = cut_into_pieces(crew, context.scratch, dataset, space, streams, count)
+    sample = sigma_sample(len(dataset), streams) if method.sigma == "auto" else None
+    pieces = cut_into_pieces(crew, context.scratch, dataset, space, streams, count, sample)
     refuse_equal(promises, all_equal=sum(pieces.points) == 1)
     method.note_kept(promises, context)
     ends = extremes(crew, dataset, space, method.k)
-    sigma = method.sigma
-    if sigma == "auto":
-        sample = sigma_sample(len(dataset), streams)
-        sigma = best_sigma(space.embed(values_of(crew, dataset, space, sample)))
     choice = method.choice(space, ends)
-    known = _surveyed(method, context, pieces, choice, sigma, f"neighborhoods-{count}")
+    known, sigma = _surveyed(method, context, pieces, choice, f"neighborhoods-{count}")
     chosen, told = _chosen(method, context, pieces, known, len(dataset))
     spans = tuple((part.start, part.stop) for part in dataset.partitions)
     back = Return(spans, context.scratch, f"dptpe-known-{count}")
@@ -165,14 +166,18 @@ def _surveyed(
     context: Context,
     pieces: Pieces,
     choice: Choice,
-    sigma: float,
     name: str,
-) -> list[Kept]:
-    """Both passes; what is known of each piece's points, kept; neighborhoods under a name."""
-    crew = context.crew
-    found = neighborhoods_in_pieces(
-        crew, pieces, method.k, method.ties, scratch=context.scratch, name=name
-    )
+) -> tuple[list[Kept], float]:
+    """Both passes, neighborhoods under a name.
+
+    Returns:
+        What is known of each piece's points, kept; and sigma, found while others search.
+    """
+    crew, is_auto = context.crew, method.sigma == "auto"
+    asking = Asking(method.k, method.ties, scratch=context.scratch, name=name)
+    beside = [(best_sigma, choice.space.embed(pieces.picked))] if is_auto else []
+    found, others = neighborhoods_and_more(crew, pieces, asking, beside)
+    sigma = float(others[0] if is_auto else method.sigma)
     both = list(zip(pieces.kept, found, strict=True))
     # By lowest record number; no other record's number is looked at.
     every = np.full(pieces.records, np.nan)
@@ -180,7 +185,7 @@ def _surveyed(
     for leads, some in crew.map(_entropies, items, phase="entropies"):
         every[leads] = some
     shared = crew.put((every, choice, context.streams, method.rsn_nominal))
-    return list(crew.map(_known, both, shared=shared, keep=True, phase="dispersion"))
+    return list(crew.map(_known, both, shared=shared, keep=True, phase="dispersion")), sigma
 
 
 def _chosen(
