@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from distanon import auditing
@@ -284,7 +285,11 @@ def _verified(begun: _Begun, attempt: Attempt, context: Context) -> tuple[Eviden
     promises, removed = spec.effective_promises()
     release = make(spec.method, dataset, promises, context)
     context.progress.start("verify", 1)
-    manifest = attempt.stage(published_form(release, dataset, begun.streams), spec.output_format)
+    manifest = attempt.stage(
+        published_form(release, dataset, begun.streams),
+        spec.output_format,
+        each=partial(context.crew.map, phase="verify"),
+    )
     evidence = evidence_of(begun.inputs, spec, attempt)
     verdicts = auditing.verify(promises, evidence, context.crew)
     begun.journal.write_audit(verdicts, removed)

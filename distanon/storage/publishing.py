@@ -32,6 +32,7 @@ from distanon.storage.leftovers import STAGING
 from distanon.storage.liveness import RECORD, SILENCE_S, Heartbeat, Life, read_life
 from distanon.storage.places import check_disjoint
 from distanon.storage.scratch import StoreScratch
+from distanon.storage.sorting import Each, here
 from distanon.storage.staging import Manifest
 from distanon.storage.store import StorageSettings, Store
 
@@ -113,8 +114,18 @@ class Attempt:
         """Whether the staged files, which know each row's source record, are still there."""
         return self._manifest is not None
 
-    def stage(self, release: Release | PublishedGraph, kind: OutputFormat = "parquet") -> Manifest:
+    def stage(
+        self,
+        release: Release | PublishedGraph,
+        kind: OutputFormat = "parquet",
+        each: Each = here,
+    ) -> Manifest:
         """Writes the release's files below the private prefix.
+
+        Args:
+            release: what is to be published.
+            kind: format of the files.
+            each: who sorts and writes a large table.
 
         Returns:
             What may stand in release.json: files with sizes and sha256, columns, records.
@@ -122,7 +133,7 @@ class Attempt:
         if isinstance(release, PublishedGraph):
             self._manifest = graph_staging.stage(release, self._folder, kind)
         else:
-            self._manifest = staging.stage(release, self._folder, kind)
+            self._manifest = staging.stage(release, self._folder, kind, each)
         return self._manifest
 
     def read_back(self, schema: Schema) -> tuple[Dataset, NDArray[np.int64]]:

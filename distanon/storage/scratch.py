@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -102,8 +102,24 @@ class StoreScratch:
         # Parquet changes some types (seconds become milliseconds): the true ones stand beside.
         types = base64.b64encode(schema.serialize().to_pybytes())
         typed = table.replace_schema_metadata({_TYPES: types})
-        self.folder.write_with(name, lambda out: pq.write_table(typed, out, compression="lz4"))
+        self.folder.write_with(name, lambda out: _put(typed, out))
         return _partition(self.folder.child(name), schema, table.num_rows)
+
+
+def _put(table: pa.Table, stream: BinaryIO) -> None:
+    """Numbers as they are: most differ, and to look for equal ones takes as long as the rest."""
+    repeating = [
+        field.name
+        for field in table.schema
+        if not (pa.types.is_floating(field.type) or pa.types.is_integer(field.type))
+    ]
+    pq.write_table(
+        table,
+        stream,
+        compression="lz4",
+        use_dictionary=repeating or False,
+        write_statistics=False,
+    )
 
 
 def _header(folder: Store) -> dict[str, Any] | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ from distanon.data.table import Dataset, MemoryPartition
 from distanon.errors import StorageError
 from distanon.storage.formats import OutputFormat, check_csv, read_csv, reduced, write
 from distanon.storage.partitions import ParquetPartition, ParquetRange
-from distanon.storage.sorting import can_be_cut, sorted_parts
+from distanon.storage.sorting import Each, Stretch, can_be_cut, forget, here, rows_of, sorted_parts
 from distanon.storage.store import Store, Written
 
 PART_ROWS = 1_000_000
@@ -40,6 +40,10 @@ class ReleasedFile:
     size: int
     sha256: str
     rows: int
+
+
+_Put: TypeAlias = tuple[ReleasedFile, pa.Schema]
+"""A file that was written, and its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,47 +75,78 @@ class Manifest:
         }
 
 
-def stage(release: Release, folder: Store, kind: OutputFormat) -> Manifest:
+def stage(release: Release, folder: Store, kind: OutputFormat, each: Each = here) -> Manifest:
     """Sorts the rows, cuts them into parts and writes them, with their sources beside.
 
     Args:
         release: its pieces in record order.
         folder: `private/staging/ATTEMPT`.
         kind: format of the files.
+        each: who works where a process should not hold the rows; says nothing about the bytes.
 
     Raises:
         SpecError: CSV can't hold the table.
         StorageError: the storage failed.
     """
-    files = []
-    types = pa.schema([])
-    for number, (rows, sources) in enumerate(_parts(release, folder)):
-        part = rows
-        name = f"data/part-{number:05d}.{kind}"
-        written = put_table(folder, name, part, kind)
-        files.append(ReleasedFile(name, written.size, written.sha256, part.num_rows))
-        kept = pa.table({SOURCE: sources})
-        put_table(folder, f"sources/part-{number:05d}.parquet", kept, "parquet")
-        types = part.schema
+    names = [attribute.name for attribute in release.schema.published]
+    rows = sum(piece.stop - piece.start for piece in release.pieces)
+    if rows * len(names) > _TOGETHER and can_be_cut(release.pieces):
+        written = _in_ranges(release, folder, kind, names, each)
+    else:
+        written = _at_once(release, folder, kind, names)
+    types = written[-1][1]
     columns = {field.name: str(field.type) for field in types}
-    manifest = Manifest(kind, columns, tuple(files))
+    manifest = Manifest(kind, columns, tuple(file for file, _ in written))
     folder.write(_TYPES, types.serialize().to_pybytes())
     folder.write(MANIFEST, json.dumps(manifest.as_document()).encode())
     return manifest
 
 
-def _parts(release: Release, folder: Store) -> Iterator[tuple[pa.Table, NDArray[np.int64]]]:
-    """The rows of each file, in their order, and their sources; at least one part."""
-    names = [attribute.name for attribute in release.schema.published]
-    rows = sum(piece.stop - piece.start for piece in release.pieces)
-    if rows * len(names) > _TOGETHER and can_be_cut(release.pieces):
-        for part, sources in sorted_parts(release.pieces, folder, PART_ROWS):
-            yield reduced(part.select(names)), sources
-        return
+def _at_once(release: Release, folder: Store, kind: OutputFormat, names: list[str]) -> list[_Put]:
+    """Writes the parts of a release that is sorted in one piece; at least one."""
     table, sources = sort_for_release(_joined(release))
     table = reduced(table.select(names))
-    for start in range(0, max(1, table.num_rows), PART_ROWS):
-        yield table.slice(start, PART_ROWS), sources[start : start + PART_ROWS]
+    return [
+        _put(
+            folder,
+            number,
+            kind,
+            table.slice(start, PART_ROWS),
+            sources[start : start + PART_ROWS],
+        )
+        for number, start in enumerate(range(0, max(1, table.num_rows), PART_ROWS))
+    ]
+
+
+def _in_ranges(
+    release: Release, folder: Store, kind: OutputFormat, names: list[str], each: Each
+) -> list[_Put]:
+    """Writes the parts of a release that no process holds."""
+    if any(isinstance(piece, MemoryPartition) for piece in release.pieces):
+        each = here  # rows that this process holds after all need not travel
+    try:
+        parts = sorted_parts(release.pieces, folder, PART_ROWS, each)
+        items = [(folder, number, kind, names, part) for number, part in enumerate(parts)]
+        return list(each(_put_part, items))
+    finally:
+        forget(folder)
+
+
+def _put_part(_: None, item: tuple[Store, int, OutputFormat, list[str], Sequence[Stretch]]) -> _Put:
+    folder, number, kind, names, stretches = item
+    table, sources = rows_of(folder, stretches)
+    return _put(folder, number, kind, reduced(table.select(names)), sources)
+
+
+def _put(
+    folder: Store, number: int, kind: OutputFormat, rows: pa.Table, sources: NDArray[np.int64]
+) -> _Put:
+    """Writes one part and its sources."""
+    name = f"data/part-{number:05d}.{kind}"
+    written = put_table(folder, name, rows, kind)
+    kept = pa.table({SOURCE: sources})
+    put_table(folder, f"sources/part-{number:05d}.parquet", kept, "parquet")
+    return ReleasedFile(name, written.size, written.sha256, rows.num_rows), rows.schema
 
 
 def _joined(release: Release) -> pa.Table:

@@ -1,3 +1,6 @@
+import pickle
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -7,6 +10,7 @@ from distanon.data.schema import SOURCE, Attribute, AttributeType, Role, Schema
 from distanon.data.table import cut
 from distanon.errors import SpecError, StorageError
 from distanon.storage import sorting, staging
+from distanon.storage.scratch import StoreScratch
 from distanon.storage.staging import read_back, read_sources, stage, staged_manifest
 from distanon.storage.store import Store
 
@@ -88,6 +92,35 @@ def test_large_releases_are_sorted_through_files_into_the_same_bytes(
         numbers = read_sources(Store(str(tmp_path / "whole")), whole).tolist()
         assert read_sources(folder, whole).tolist() == numbers
         assert not folder.list("sorting", leftovers=True)
+
+
+def test_the_bytes_do_not_depend_on_who_sorts(tmp_path, monkeypatch):
+    called = set()
+
+    def elsewhere(function, items):
+        """As workers do: in any order, from what was sent to them."""
+        called.add(function.__name__)
+        found = {}
+        for place in reversed(range(len(items))):
+            sent = pickle.loads(pickle.dumps((function, items[place])))
+            found[place] = sent[0](None, sent[1])
+        return [found[place] for place in range(len(items))]
+
+    table = plain(300, 3)
+    monkeypatch.setattr(staging, "PART_ROWS", 40)
+    monkeypatch.setattr(sorting, "_EACH", 5)
+    whole = stage(release(table), Store(str(tmp_path / "whole")), "parquet")
+    monkeypatch.setattr(staging, "_TOGETHER", 0)
+    folder = Store(str(tmp_path / "cut"))
+    scratch = StoreScratch(Store(str(tmp_path / "scratch")))
+    pieces = tuple(
+        replace(scratch.write(str(one.start), one.read()), start=one.start)
+        for one in release(table, 7).pieces
+    )
+    written = replace(release(table), pieces=pieces)
+    assert stage(written, folder, "parquet", elsewhere) == whole
+    assert len(called) == 4
+    assert not folder.list("sorting", leftovers=True)
 
 
 def test_rows_that_are_all_alike_are_one_range(tmp_path, monkeypatch):
