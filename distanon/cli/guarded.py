@@ -65,6 +65,7 @@ def in_child(work: Callable[[], object]) -> int:
 
 def _be_a_child_of(parent: int) -> None:
     os.setpgid(0, 0)  # what is sent to a whole group comes from the parent alone
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # as others than the terminal's own may not write
     ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != parent:  # it died before
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,6 +1,7 @@
 """Whatever ends the process of a run, the one that the user has started says so."""
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -115,3 +116,17 @@ def test_a_stopped_run_stops_and_goes_on_with_its_child():
     os.kill(process.pid, signal.SIGCONT)
     process.communicate(timeout=60)
     assert process.returncode == 3
+
+
+def test_a_terminal_that_stops_what_runs_behind_it_shows_the_run():
+    main, side = pty.openpty()
+    script = "import os; os.setsid(); os.close(os.open(os.ttyname(0), os.O_RDWR))\n"  # its own
+    script += "os.system('stty tostop')\n" + SCRIPT.format("print('still here', flush=True)")
+    process = subprocess.Popen([sys.executable, "-c", script], stdin=side, stdout=side, stderr=side)
+    os.close(side)
+    try:
+        assert process.wait(timeout=60) == 0
+        assert b"still here" in os.read(main, 4096)
+    finally:
+        process.kill()
+        os.close(main)
