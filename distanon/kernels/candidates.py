@@ -52,8 +52,8 @@ class Proposer(NamedTuple):
         from distanon.kernels import kd_tree
 
         rotated = engine == "rotated" and not np.isnan(points.rows).any()
-        space = coordinates.fit(points.rows, rotated=rotated, dtype=dtype)
-        tree = kd_tree.build(space.of(points.rows), threads)
+        space = coordinates.fit(points.rows, rotated=rotated, dtype=dtype, threads=threads)
+        tree = kd_tree.build(space.of(points.rows, threads), threads)
         weights = points.counts[tree.order] if (points.counts > 1).any() else np.empty(0, np.int64)
         weights.flags.writeable = False
         return Proposer(engine, space, tree, weights)

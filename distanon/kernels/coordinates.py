@@ -7,15 +7,19 @@ them can be wrong.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from distanon.kernels.ties import TIE_ABSOLUTE, TIE_RELATIVE
 
+T = TypeVar("T")
+
 _SAMPLE = 100_000  # rows that the axes are taken from
-_AT_ONCE = 65_536  # rows changed at a time
+_AT_ONCE = 16_384  # rows changed at a time: they stay in the cache
 _FLOOR = 1e-22  # what squares that are too small for float32 can hide, for each column
 _HUGE = 1e15  # coordinates are cut off here: the squares of larger ones would overflow
 
@@ -35,19 +39,27 @@ class Coordinates(NamedTuple):
     scale: float
     dtype: type[Any]
 
-    def of(self, rows: NDArray[np.float64]) -> NDArray[Any]:
+    def of(self, rows: NDArray[np.float64], threads: int = 1) -> NDArray[Any]:
         """The coordinates of some rows, of `dtype`, shape (m, D); NaN stays.
 
         Rows without columns get one of zeros.
+
+        Args:
+            rows: float64, shape (m, D).
+            threads: how many work; says nothing about the result.
         """
         if not rows.shape[1]:
             return np.zeros((len(rows), 1), dtype=self.dtype)
         moved = np.empty(rows.shape, dtype=self.dtype)
-        for start in range(0, len(rows), _AT_ONCE):
-            part = (rows[start : start + _AT_ONCE] - self.center) * self.scale
+
+        def move(at: slice) -> None:
+            part = rows[at] - self.center
+            part *= self.scale
             if len(self.axes):
                 part = part @ self.axes
-            moved[start : start + _AT_ONCE] = np.clip(part, -_HUGE, _HUGE)
+            moved[at] = np.clip(part, -_HUGE, _HUGE, out=part)
+
+        _by_part(move, len(rows), threads)
         return moved
 
     def slack(self) -> tuple[float, float, float]:
@@ -75,18 +87,21 @@ class Coordinates(NamedTuple):
         return (1.0 + TIE_RELATIVE) * stretch, add * stretch, 2.5 * growth * stretch
 
 
-def fit(rows: NDArray[np.float64], *, rotated: bool, dtype: type[Any]) -> Coordinates:
+def fit(
+    rows: NDArray[np.float64], *, rotated: bool, dtype: type[Any], threads: int = 1
+) -> Coordinates:
     """The coordinates for a table.
 
     Args:
         rows: float64, shape (u, D), u at least 1; NaN is missing.
         rotated: along the principal axes; there may be no missing values then.
         dtype: float32 or float64.
+        threads: how many work; says nothing about the coordinates.
     """
-    low, high = _bounds(rows)
+    low, high = _bounds(rows, threads)
     center = low + (high - low) / 2.0
     axes = _principal(rows, center) if rotated else np.empty((0, 0))
-    farthest = _farthest(rows, center)
+    farthest = _farthest(rows, center, threads)
     if not np.isfinite(farthest) or farthest == 0.0:
         exponent = 0
     else:
@@ -94,20 +109,39 @@ def fit(rows: NDArray[np.float64], *, rotated: bool, dtype: type[Any]) -> Coordi
     return Coordinates(center, axes, math.ldexp(1.0, exponent), dtype)
 
 
-def _bounds(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _by_part(work: Callable[[slice], T], rows: int, threads: int) -> list[T]:
+    """What comes of each part of the rows, in order."""
+    parts = [slice(at, at + _AT_ONCE) for at in range(0, rows, _AT_ONCE)]
+    if threads == 1 or len(parts) == 1:
+        return [work(part) for part in parts]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, parts))
+
+
+def _bounds(
+    rows: NDArray[np.float64], threads: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The least and greatest present value of each column; 0 where there is none."""
-    low, high = np.fmin.reduce(rows, axis=0), np.fmax.reduce(rows, axis=0)
+
+    def bounds(at: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return np.fmin.reduce(rows[at], axis=0), np.fmax.reduce(rows[at], axis=0)
+
+    found = _by_part(bounds, len(rows), threads)
+    low = np.fmin.reduce([least for least, _ in found], axis=0)
+    high = np.fmax.reduce([greatest for _, greatest in found], axis=0)
     return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=0.0)
 
 
-def _farthest(rows: NDArray[np.float64], center: NDArray[np.float64]) -> float:
+def _farthest(rows: NDArray[np.float64], center: NDArray[np.float64], threads: int) -> float:
     """The greatest distance of a row from the center, missing values left out."""
-    farthest = 0.0
-    for start in range(0, len(rows), _AT_ONCE):
-        away = np.nan_to_num(rows[start : start + _AT_ONCE] - center, nan=0.0)
+
+    def farthest(at: slice) -> float:
+        away = rows[at] - center
+        np.nan_to_num(away, copy=False, nan=0.0)
         with np.errstate(over="ignore"):
-            farthest = max(farthest, float(np.einsum("ij,ij->i", away, away).max()))
-    return math.sqrt(farthest)
+            return float(np.einsum("ij,ij->i", away, away).max())
+
+    return math.sqrt(max(_by_part(farthest, len(rows), threads)))
 
 
 def _principal(rows: NDArray[np.float64], center: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ stay on one side. Boxes are tight. Leaves are stored attribute by attribute. A m
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,38 +68,40 @@ def build(rows: NDArray[Any], threads: int = 1) -> KdTree:
         process and in a worker that maps them from shared memory.
     """
     rows = np.ascontiguousarray(rows)
-    order, child, first, last, depth = _grown(_lifted(rows), threads)
-    boxes, gaps = _boxes(rows, order, child, first, last)
+    lifted = _lifted(rows)
+    moved, order, child, first, last, depth = _grown(lifted, threads)
+    if lifted is not rows:
+        moved = rows[order]
     leaf = np.full(len(child), -1, dtype=np.int64)
     ends = np.flatnonzero(child == 0)
     ends = ends[np.argsort(first[ends])]
     leaf[ends] = np.arange(len(ends))
     borders = np.append(first[ends], len(order))
-    leaves = _leaves(rows, order, borders, LEAF)
+    leaves, boxes, gaps = _filled(moved, child, ends, borders, threads)
     for array in (order, child, first, last, leaf, borders, boxes, gaps, leaves):
         array.flags.writeable = False
     return KdTree(order, child, first, last, leaf, borders, boxes, gaps, leaves, int(depth))
 
 
 def _grown(rows: NDArray[Any], threads: int) -> tuple[Any, ...]:
-    """Order, child, first, last and depth of the tree: a top, then what grows below it.
+    """Moved rows, order, child, first, last and depth: a top, then what grows below it.
 
     Where the top ends depends on the number of points alone, so that nodes have the same numbers
     whoever made them.
     """
     moved, order = rows.copy(), np.arange(len(rows))
-    top = max(LEAF, -(-len(rows) // _SUBTREES)) if len(rows) > _WHOLE else LEAF
-    child, first, last, level = _grow(moved, order, LEAF, top)
-    open_nodes = np.flatnonzero((child == 0) & (last - first > LEAF)).tolist()
-    if not open_nodes:
-        return order, child, first, last, level.max()
-
-    def below(node: int) -> tuple[Any, ...]:
-        part = slice(first[node], last[node])
-        grown: tuple[Any, ...] = _grow(moved[part], order[part], LEAF, LEAF)
-        return grown
-
+    spares = np.empty_like(moved), np.empty_like(order)
     with ThreadPoolExecutor(threads) as pool:
+        child, first, last, level = _top(pool, (moved, order, *spares))
+
+        def below(node: int) -> tuple[Any, ...]:
+            part = slice(first[node], last[node])
+            grown: tuple[Any, ...] = _grow(
+                moved[part], order[part], spares[0][part], spares[1][part], LEAF
+            )
+            return grown
+
+        open_nodes = np.flatnonzero((child == 0) & (last - first > LEAF)).tolist()
         parts = list(pool.map(below, open_nodes))
     depth, size = int(level.max()), len(child)
     children, firsts, lasts = [child], [first], [last]
@@ -111,7 +114,72 @@ def _grown(rows: NDArray[Any], threads: int) -> tuple[Any, ...]:
         lasts.append(ends[1:] + first[node])
         depth = max(depth, int(level[node] + levels.max()))
         size += len(its) - 1
-    return order, *(np.concatenate(arrays) for arrays in (children, firsts, lasts)), depth
+    joined = (np.concatenate(arrays) for arrays in (children, firsts, lasts))
+    return moved, order, *joined, depth
+
+
+def _top(pool: ThreadPoolExecutor, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
+    """Child, first, last and level of the nodes above the subtrees; the root where all are few.
+
+    Args:
+        pool: cuts the nodes of a level beside one another.
+        arrays: rows and order, which are moved, and as much room for each.
+    """
+
+    def cut(node: int) -> int:
+        lo, hi = firsts[node], lasts[node]
+        return lo + int(_partition(*(array[lo:hi] for array in arrays), LEAF))
+
+    points = len(arrays[0])
+    stop = max(LEAF, -(-points // _SUBTREES)) if points > _WHOLE else points
+    children, firsts, lasts, levels = [0], [0], [points], [0]
+    largest = [0] if points > stop else []
+    while largest:
+        middles = list(pool.map(cut, largest))
+        found = []
+        for node, middle in zip(largest, middles, strict=True):
+            children[node] = len(children)
+            for lo, hi in ((firsts[node], middle), (middle, lasts[node])):
+                if hi - lo > stop:
+                    found.append(len(children))
+                children.append(0)
+                firsts.append(lo)
+                lasts.append(hi)
+                levels.append(levels[node] + 1)
+        largest = found
+    return tuple(np.array(told, np.int64) for told in (children, firsts, lasts, levels))
+
+
+def _filled(
+    moved: NDArray[Any],
+    child: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    borders: NDArray[np.int64],
+    threads: int,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.bool_]]:
+    """The values of the leaves, and the boxes and gaps of all nodes.
+
+    Args:
+        moved: the rows in the order of the tree.
+        child: of the tree.
+        ends: int64, shape (L,): the nodes that are leaves, by leaf.
+        borders: of the tree.
+        threads: how many work.
+    """
+    width = moved.shape[1]
+    leaves = np.zeros(len(ends) * width * LEAF, moved.dtype)
+    boxes = np.empty((len(child), 2, width), moved.dtype)
+    gaps = np.zeros((len(child), width), np.bool_)
+    steps = [len(ends) * part // threads for part in range(threads + 1)]
+    with ThreadPoolExecutor(threads) as pool:
+        list(
+            pool.map(
+                lambda part: _fill(moved, ends, borders, *part, leaves, boxes, gaps),
+                pairwise(steps),
+            )
+        )
+    _enclose(child, boxes, gaps)
+    return leaves, boxes, gaps
 
 
 def _lifted(rows: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -125,8 +193,8 @@ def _lifted(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @njit(cache=True, nogil=True)
-def _grow(rows: Any, order: Any, leaf: int, stop: int) -> Any:
-    """Cuts until no node has more than `stop` points; children get higher numbers.
+def _grow(rows: Any, order: Any, spare_rows: Any, spare_order: Any, leaf: int) -> Any:
+    """Cuts until no node has more points than a leaf; children get higher numbers.
 
     One side is finished before the other, so that small nodes are in the cache when it comes to
     them; rows move with their numbers, so that each node is read in one run.
@@ -134,14 +202,14 @@ def _grow(rows: Any, order: Any, leaf: int, stop: int) -> Any:
     Args:
         rows: the points, shape (n, D), reordered in place.
         order: int64, shape (n,), likewise.
+        spare_rows: room for as many.
+        spare_order: likewise.
         leaf: points of a full leaf.
-        stop: at least `leaf`.
 
     Returns:
         child, first, last and level of each node.
     """
     n = rows.shape[0]
-    spare_rows, spare_order = np.empty_like(rows), np.empty_like(order)
     child = np.zeros(2 * n, np.int64)
     first = np.zeros(2 * n, np.int64)
     last = np.zeros(2 * n, np.int64)
@@ -153,7 +221,7 @@ def _grow(rows: Any, order: Any, leaf: int, stop: int) -> Any:
         waiting -= 1
         node = stack[waiting]
         lo, hi = first[node], last[node]
-        if hi - lo <= stop:
+        if hi - lo <= leaf:
             continue
         middle = lo + _partition(rows[lo:hi], order[lo:hi], spare_rows, spare_order, leaf)
         child[node] = nodes
@@ -333,39 +401,36 @@ def _ranked(values: Any, rank: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _boxes(rows: Any, order: Any, child: Any, first: Any, last: Any) -> Any:
-    """Tight boxes of present values, and where columns have missing ones; leaves first."""
-    nodes, width = len(child), rows.shape[1]
-    boxes = np.empty((nodes, 2, width), rows.dtype)
-    boxes[:, 0] = np.inf
-    boxes[:, 1] = -np.inf
-    gaps = np.zeros((nodes, width), np.bool_)
-    for node in range(nodes - 1, -1, -1):
-        left = child[node]
-        for c in range(width):
-            if left:
-                boxes[node, 0, c] = min(boxes[left, 0, c], boxes[left + 1, 0, c])
-                boxes[node, 1, c] = max(boxes[left, 1, c], boxes[left + 1, 1, c])
-                gaps[node, c] = gaps[left, c] or gaps[left + 1, c]
-                continue
-            for i in range(first[node], last[node]):
-                v = rows[order[i], c]
+def _fill(
+    moved: Any, ends: Any, borders: Any, start: int, stop: int, leaves: Any, boxes: Any, gaps: Any
+) -> None:
+    """Writes values, boxes and gaps of the leaves start … stop - 1."""
+    width = moved.shape[1]
+    lanes = len(leaves) // (width * len(ends)) if width else 0
+    for leaf in range(start, stop):
+        node = ends[leaf]
+        first, last = borders[leaf], borders[leaf + 1]
+        boxes[node, 0] = np.inf
+        boxes[node, 1] = -np.inf
+        for i in range(first, last):
+            for c in range(width):
+                v = moved[i, c]
+                leaves[(leaf * width + c) * lanes + i - first] = v
                 if np.isnan(v):
                     gaps[node, c] = True
                 else:
                     boxes[node, 0, c] = min(boxes[node, 0, c], v)
                     boxes[node, 1, c] = max(boxes[node, 1, c], v)
-    return boxes, gaps
 
 
 @njit(cache=True, nogil=True)
-def _leaves(rows: Any, order: Any, borders: Any, lanes: int) -> Any:
-    """The values of each leaf, attribute by attribute."""
-    width = rows.shape[1]
-    leaves = np.zeros((len(borders) - 1) * width * lanes, rows.dtype)
-    for leaf in range(len(borders) - 1):
-        start = borders[leaf]
-        for j in range(borders[leaf + 1] - start):
-            for c in range(width):
-                leaves[(leaf * width + c) * lanes + j] = rows[order[start + j], c]
-    return leaves
+def _enclose(child: Any, boxes: Any, gaps: Any) -> None:
+    """Writes tight boxes of present values and gaps of the nodes above the leaves."""
+    for node in range(len(child) - 1, -1, -1):
+        left = child[node]
+        if not left:
+            continue
+        for c in range(gaps.shape[1]):
+            boxes[node, 0, c] = min(boxes[left, 0, c], boxes[left + 1, 0, c])
+            boxes[node, 1, c] = max(boxes[left, 1, c], boxes[left + 1, 1, c])
+            gaps[node, c] = gaps[left, c] or gaps[left + 1, c]

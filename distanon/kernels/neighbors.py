@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -230,10 +230,22 @@ class NeighborIndex:
         for start, stop in self.runs(-(-len(self.points) // size)):
             yield self.tree.order[start:stop], self.at_places(start, stop, k, ties, threads)
 
-    def runs(self, count: int) -> list[tuple[int, int]]:
-        """About `count` runs of places, of nearly equal length, each of whole leaves."""
+    def runs(self, count: int, workers: int = 1) -> list[tuple[int, int]]:
+        """About `count` runs of places, each of whole leaves.
+
+        Args:
+            count: at least 1.
+            workers: how many take one after the other: the last run of each is halved, and its
+                second half again, so that nobody waits long for the last of them.
+
+        Returns:
+            Start and stop of each; of nearly equal length but for the last.
+        """
+        shares = [4] * count
+        if 1 < workers <= count // 2:
+            shares = [4] * (count - workers) + [2] * workers + [1] * (2 * workers)
         borders, points = self.tree.borders, len(self.points)
-        ideal = [points * run // count for run in range(1, count)]
+        ideal = [points * share // (4 * count) for share in accumulate(shares[:-1])]
         ends = [int(borders[np.searchsorted(borders, end)]) for end in ideal]
         return list(pairwise(sorted({0, *ends, points})))
 

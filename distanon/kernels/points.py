@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 _MANY = 4096  # records for which compiled code is worth its loading
-_AT_ONCE = 8192  # rows changed at a time: they stay in the cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +41,31 @@ class Points:
         return self.records[self.starts[point] : self.starts[point + 1]]
 
 
-def distinct(matrix: NDArray[np.float64]) -> Points:
+def distinct(
+    matrix: NDArray[np.float64],
+    threads: int = 1,
+    *,
+    is_given: bool = False,
+) -> Points:
     """The distinct rows of a matrix, NaN being equal to NaN and -0.0 to 0.0.
 
     Args:
         matrix: float64, shape (n, D); any n and D, zero included.
+        threads: how many work; says nothing about the points.
+        is_given: the matrix, row-major, may become the points' rows: nothing is copied then
+            that need not be, and the caller writes to it no more.
 
     Returns:
         The points; all arrays are read-only.
     """
-    rows = _canonical(matrix)
-    point_of, firsts = _hashed(rows) if len(rows) >= _MANY else _sorted(rows)
+    rows = matrix if is_given else np.array(matrix, dtype=np.float64, order="C", ndmin=2)
+    if len(rows) >= _MANY:
+        from distanon.kernels.row_numbers import number_rows
+
+        point_of, firsts = number_rows(rows.view(np.uint64), threads)
+    else:
+        _make_canonical(rows)
+        point_of, firsts = _sorted(rows)
     counts, starts, records = _grouped(point_of, len(firsts))
     points = Points(
         rows if len(firsts) == len(rows) else rows[firsts], counts, point_of, records, starts
@@ -62,14 +75,10 @@ def distinct(matrix: NDArray[np.float64]) -> Points:
     return points
 
 
-def _canonical(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A copy in which rows that count as equal have equal bytes."""
-    rows = np.array(matrix, dtype=np.float64, order="C", ndmin=2)
-    for start in range(0, len(rows), _AT_ONCE):
-        part = rows[start : start + _AT_ONCE]
-        part += 0.0
-        part[np.isnan(part)] = np.nan
-    return rows
+def _make_canonical(rows: NDArray[np.float64]) -> None:
+    """Rows that count as equal get equal bytes."""
+    rows += 0.0
+    rows[np.isnan(rows)] = np.nan
 
 
 def _sorted(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -87,14 +96,6 @@ def _sorted(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.in
     point_of = np.empty(n, dtype=np.int64)
     point_of[sequence] = number[np.cumsum(opens) - 1]
     return point_of, lowest[by_lowest].astype(np.int64)
-
-
-def _hashed(rows: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """As `_sorted`, in one compiled pass."""
-    from distanon.kernels.row_numbers import number_rows
-
-    point_of, firsts = number_rows(rows.view(np.uint64))
-    return point_of, firsts
 
 
 def _grouped(

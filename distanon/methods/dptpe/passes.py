@@ -160,7 +160,6 @@ def survey(
     values: Floats,
     choice: Choice,
     settings: Settings,
-    spare: Floats | None = None,
 ) -> Survey:
     """Both passes over all points, those that lie together in one block.
 
@@ -171,10 +170,9 @@ def survey(
         values: float64 (u, q), each point's values in codes.
         choice: of substitutes.
         settings: of the method; sigma auto is found by a worker, while others look for neighbors.
-        spare: float64 (u, q), is overwritten: fresh memory costs more than what is done to it.
     """
     crew, points, order = context.crew, index.points, index.tree.order
-    runs = index.runs(min(len(points), context.blocks))
+    runs = index.runs(min(len(points), context.blocks), crew.workers)
     sample = points.point_of[sigma_sample(len(points.point_of), context.streams)]
     beside = [(best_sigma, points.rows[sample])] if settings.sigma == "auto" else []
     lists, found = neighborhoods_by_place(
@@ -196,7 +194,7 @@ def survey(
     # In the order of the tree, since what stands together there is asked for together.
     place = np.empty(len(points), np.int64)
     place[order] = np.arange(len(points))
-    together = np.take(values, order, axis=0, out=spare, mode="clip")
+    together = np.take(values, order, axis=0)
     field = Field(together, every, choice.space, context.streams, settings.swap)
     nominal = int(choice.space.nominal.sum())
     records = [_records_of(points, order[start:stop], nominal) for start, stop in runs]

@@ -6,7 +6,8 @@ search, sum up and write.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from distanon.data.domain import Domain
 from distanon.data.ports import Partition, Scratch
 from distanon.data.space import AttributeSpace, zscore_spreads
-from distanon.data.table import Dataset
+from distanon.data.table import Dataset, MemoryPartition
 from distanon.kernels.neighbors import NeighborIndex, distinct
 from distanon.methods.base import Context
 from distanon.methods.dptpe.extremes import Ends, ends_of, extremes_of
@@ -70,20 +71,18 @@ def in_memory(
     """
     crew = context.crew
     space, values, rows, ends = _encoded(method, dataset, domain, context)
-    points = distinct(rows)
+    # Workers have nothing to do yet: their number says how many threads may be at work here.
+    points = distinct(rows, threads=crew.workers, is_given=True)
+    del rows
     refuse_equal(promises, all_equal=len(points) == 1)
     method.note_kept(promises, context)
-    # Workers have nothing to do yet: their number says how many threads may be at work here.
     index = NeighborIndex.build(points, threads=crew.workers)
     shared = crew.put(index)
     if len(points) < len(values):
         values = values.take(points.records[points.starts[:-1]], axis=0)
     choice = method.choice(space, ends)
     settings = Settings(method.k, method.ties, method.sigma, method.rsn_nominal)
-    spare = rows if rows.shape == values.shape else None
-    del rows
-    found = survey(context, index, shared, values, choice, settings, spare)
-    del spare
+    found = survey(context, index, shared, values, choice, settings)
     pending = np.flatnonzero(found.source == Source.NONE) if choice.is_asked else np.zeros(0, int)
     differing = find_differing(
         context, shared, points, values, pending, choice.finish, choice.space, choice.least
@@ -150,18 +149,34 @@ def _encoded(
     attributes = dataset.schema.quasi_identifiers
     is_known = method.scale != "zscore"  # which needs all values
     space = AttributeSpace.of(attributes, domain, method.scale if is_known else "range")
-    shared = context.crew.put((space, method.k))
     values = np.empty((len(dataset), len(attributes)))
     rows = np.empty((len(dataset), space.slices[-1].stop))
     told: list[Ends] = []
-    parts = context.crew.map(_encode, dataset.partitions, shared=shared, phase="reading")
-    for part, (some, embedded, ends) in zip(dataset.partitions, parts, strict=True):
+    for part, found in zip(
+        dataset.partitions, _read(dataset, (space, method.k), context), strict=True
+    ):
+        some, embedded, ends = found
         values[part.start : part.stop], rows[part.start : part.stop] = some, embedded
         told.append(ends)
     if not is_known:
         space = AttributeSpace.of(attributes, domain, method.scale, zscore_spreads(values))
         rows = space.embed(values)
     return space, values, rows, extremes_of(told, method.k)
+
+
+def _read(
+    dataset: Dataset, shared: tuple[AttributeSpace, int], context: Context
+) -> Iterator[tuple[Floats, Floats, Ends]]:
+    """What each partition holds; those in this process's memory are not sent away for it."""
+    crew, parts = context.crew, dataset.partitions
+    if not all(isinstance(part, MemoryPartition) for part in parts):
+        yield from crew.map(_encode, parts, shared=crew.put(shared), phase="reading")
+        return
+    context.progress.start("reading", len(parts))
+    with ThreadPoolExecutor(crew.workers) as pool:
+        for found in pool.map(lambda part: _encode(shared, part), parts):
+            context.progress.advance()
+            yield found
 
 
 def _encode(
