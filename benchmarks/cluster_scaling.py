@@ -7,16 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from cluster_jobs import Job
-from measured_jobs import Finished, run
+from measured_jobs import Finished, run, without_start
 from rows import Row, shown, times_more
 
 _START = "workers"
 _GOAL = 1.7
-
-
-def without_start(done: Finished) -> float:
-    """Seconds to `_SUCCESS` without those in which Ray started."""
-    return done.seconds - done.phases[_START]
 
 
 def scaling(job: Job, rounds: int, folder: Path, goal: float | None = _GOAL) -> Iterator[Row]:

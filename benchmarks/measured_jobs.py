@@ -37,7 +37,9 @@ class Finished:
         kept: whether every promise was verified.
         figures: attacks and utility, by name.
         work: seconds that workers spent on items, by phase.
-        largest: bytes that one process held at the most.
+        largest: bytes that one process held of its own at the most, without the store of objects
+            that Ray's processes share.
+        shared: bytes of that store, at the most.
     """
 
     seconds: float
@@ -50,6 +52,7 @@ class Finished:
     figures: Mapping[str, float]
     work: Mapping[str, float]
     largest: int = 0
+    shared: int = 0
 
 
 def needed(*names: str) -> None:
@@ -112,7 +115,13 @@ def run(spec: Mapping[str, Any], folder: Path) -> Finished:
         *_judged(folder / "private"),
         facts["work_seconds"],
         watch.largest,
+        watch.shared,
     )
+
+
+def without_start(done: Finished) -> float:
+    """Seconds to `_SUCCESS` without those in which Ray started."""
+    return done.seconds - done.phases["workers"]
 
 
 def _judged(private: Path) -> tuple[bool, dict[str, float]]:
@@ -131,7 +140,7 @@ class Watch:
     """
 
     def __init__(self, mark: str) -> None:
-        self.peak = self.largest = 0
+        self.peak = self.largest = self.shared = 0
         self._spent: dict[Path, float] = {}
         self._mark = f"{MARK}={mark}".encode()
         self._over = threading.Event()
@@ -153,15 +162,20 @@ class Watch:
     def _watch(self) -> None:
         while not self._over.wait(_EVERY_S):
             held = [self._bytes(process) for process in Path("/proc").glob("[0-9]*")]
-            self.peak, self.largest = max(self.peak, sum(held)), max(self.largest, *held, 0)
+            own, shared = zip(*held, strict=True)
+            self.peak = max(self.peak, sum(own) + sum(shared))
+            self.largest, self.shared = max(self.largest, *own), max(self.shared, sum(shared))
 
-    def _bytes(self, process: Path) -> int:
+    def _bytes(self, process: Path) -> tuple[int, int]:
+        """What a process holds of its own, and of memory that others may map."""
         with contextlib.suppress(OSError):  # it ended, or is another user's
             if self._mark not in (process / "environ").read_bytes():
-                return 0
+                return 0, 0
             times = (process / "stat").read_text().rpartition(")")[2].split()[11:13]
             self._spent[process] = sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
-            for line in (process / "smaps_rollup").read_text().splitlines():
-                if line.startswith("Pss:"):
-                    return int(line.split()[1]) * 1024
-        return 0
+            lines = (process / "smaps_rollup").read_text().splitlines()
+            found = {
+                words[0]: int(words[1]) * 1024 for line in lines[1:] if (words := line.split())
+            }
+            return found["Pss:"] - found["Pss_Shmem:"], found["Pss_Shmem:"]
+        return 0, 0

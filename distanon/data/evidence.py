@@ -71,7 +71,7 @@ class Evidence:
         limit = None if self.original is None else len(self.original)
         if sources.min() < 0 or (limit is not None and sources.max() >= limit):
             raise ValueError(f"source record numbers must lie in 0 … {limit}, the last excluded")
-        if not self.replicates and len(np.unique(sources)) < rows:
+        if not self.replicates and _repeats(sources):
             raise ValueError("a source record number stands for more than one release row")
 
     def beside(
@@ -263,3 +263,18 @@ def _ranged(space: AttributeSpace, values: NDArray[np.float64]) -> AttributeSpac
         low, high = (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
         centers[place], spreads[place] = low, high - low
     return replace(space, centers=tuple(centers), spreads=tuple(spreads))
+
+
+def _repeats(sources: NDArray[np.int64]) -> bool:
+    """Whether a number occurs twice, of at least one that are not negative.
+
+    One look at each where they are dense, as record numbers are: `np.unique` takes seconds for
+    millions.
+    """
+    most = int(sources.max())
+    if most < 8 * len(sources):
+        is_there = np.zeros(most + 1, np.bool_)
+        is_there[sources] = True
+        return int(np.count_nonzero(is_there)) < len(sources)
+    ascending = np.sort(sources)
+    return bool((ascending[1:] == ascending[:-1]).any())

@@ -142,7 +142,7 @@ class _Line:
         first = len(left) % width  # the short group first: at the end all have something to do
         groups = [left[:first]] if first else []
         groups += [left[at : at + width] for at in range(first, len(left), width)]
-        when = 0 if first or not left else 1
+        when = 0 if first or not left else 1  # where others would wait, or among short calls
         others: list[Any] = []
         for turn in range(len(groups) + 2):
             asking, answering, merging = (

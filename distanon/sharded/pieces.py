@@ -27,6 +27,7 @@ Integers = NDArray[np.int64]
 
 _TOGETHER = 2**25  # numbers of a table that one process may hold: 256 MB, and as much in codes
 _PIECE = 2**22  # numbers of a piece: 32 MB, some ten times that with index, lists and copies
+_EVEN = 4  # a multiple of this, so that few workers have the same number of pieces each
 _SAMPLE = 1000  # records to a piece that say where to cut
 _NUMBER = "number"
 
@@ -57,7 +58,7 @@ class Pieces:
 def pieces_for(records: int, columns: int) -> int:
     """Into how many pieces a table should be cut: 1 where one process can hold it."""
     numbers = records * columns
-    return 1 if numbers <= _TOGETHER else -(-numbers // _PIECE)
+    return 1 if numbers <= _TOGETHER else -(-numbers // (_EVEN * _PIECE)) * _EVEN
 
 
 def cut_into_pieces(
