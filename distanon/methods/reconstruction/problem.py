@@ -102,6 +102,15 @@ def count_shard(problem: Problem, item: tuple[Sequence[Genome], int, int]) -> li
 
 
 def make_and_count(problem: Problem, batch: Batch) -> tuple[list[Genome], list[Integers]]:
-    """The children of a batch with their counts on all questions."""
+    """The children of a batch with their counts on all questions.
+
+    Shard by shard, so that what is read of the questions is still in the cache for the next child.
+    """
     genomes = make_children(problem, batch)
-    return genomes, count_shard(problem, (genomes, 0, len(problem.questions.rows)))
+    parts = [count_shard(problem, (genomes, *shard)) for shard in problem.shards]
+    return genomes, added(parts)
+
+
+def added(parts: Sequence[Sequence[Integers]]) -> list[Integers]:
+    """The counts of genomes from those of each shard."""
+    return [np.sum(counts, axis=0) for counts in zip(*parts, strict=True)]

@@ -17,6 +17,7 @@ from distanon.methods.reconstruction.checkpoints import State
 from distanon.methods.reconstruction.problem import (
     Batch,
     Problem,
+    added,
     count_shard,
     make_and_count,
     make_children,
@@ -90,8 +91,11 @@ def search(
 def _generation(
     problem: Problem, population: Population, turn: int, shared: Shared, context: Context
 ) -> tuple[list[Genome], list[Integers]]:
-    """The children of a generation with their counts."""
-    if len(problem.shards) == 1:
+    """The children of a generation with their counts.
+
+    Questions are cut into shards only where individuals alone would keep too few workers busy.
+    """
+    if len(problem.shards) == 1 or 2 * context.crew.workers <= len(population.members):
         spans = list(factored(len(population.members), context.crew.workers))
         batches = _batches(problem, population, turn, spans, context)
         parts = context.crew.map(make_and_count, batches, shared=shared, phase="generations")
@@ -146,11 +150,7 @@ def _counted(
     items = [(group, *shard) for group in groups for shard in problem.shards]
     parts = list(context.crew.map(count_shard, items, shared=shared, phase="generations"))
     step = len(problem.shards)
-    return [
-        np.sum(counts, axis=0)
-        for at in range(0, len(parts), step)
-        for counts in zip(*parts[at : at + step], strict=True)
-    ]
+    return [counts for at in range(0, len(parts), step) for counts in added(parts[at : at + step])]
 
 
 def _individuals(
