@@ -64,6 +64,13 @@ def test_a_source_stands_for_several_rows_only_where_the_method_replicates():
     assert Evidence(RELEASE, ORIGINAL, sources, replicates=True).sources is not None
 
 
+@pytest.mark.parametrize("far", [0, 10**15])
+def test_repeats_are_found_among_numbers_near_and_far(far):
+    with pytest.raises(ValueError, match="more than one release row"):
+        Evidence(RELEASE, None, np.array([far, 7, far]))
+    assert Evidence(RELEASE, None, np.array([far, 7, far + 1])).sources is not None
+
+
 def test_a_release_of_no_rows_has_no_sources_to_check():
     empty = Dataset(RELEASE.schema, cut(RELEASE.read().slice(0, 0), 1))
     assert len(Evidence(empty, ORIGINAL, np.empty(0, np.int64)).sources) == 0
