@@ -96,9 +96,8 @@ def _grown(rows: NDArray[Any], threads: int) -> tuple[Any, ...]:
 
         def below(node: int) -> tuple[Any, ...]:
             part = slice(first[node], last[node])
-            grown: tuple[Any, ...] = _grow(
-                moved[part], order[part], spares[0][part], spares[1][part], LEAF
-            )
+            own, numbers, room, spare = (array[part] for array in (moved, order, *spares))
+            grown: tuple[Any, ...] = _grow(own, numbers, room, spare, LEAF)
             return grown
 
         open_nodes = np.flatnonzero((child == 0) & (last - first > LEAF)).tolist()
@@ -128,7 +127,8 @@ def _top(pool: ThreadPoolExecutor, arrays: tuple[NDArray[Any], ...]) -> tuple[An
 
     def cut(node: int) -> int:
         lo, hi = firsts[node], lasts[node]
-        return lo + int(_partition(*(array[lo:hi] for array in arrays), LEAF))
+        rows, order, spare_rows, spare_order = (array[lo:hi] for array in arrays)
+        return lo + int(_partition(rows, order, spare_rows, spare_order, LEAF))
 
     points = len(arrays[0])
     stop = max(LEAF, -(-points // _SUBTREES)) if points > _WHOLE else points
@@ -174,7 +174,7 @@ def _filled(
     with ThreadPoolExecutor(threads) as pool:
         list(
             pool.map(
-                lambda part: _fill(moved, ends, borders, *part, leaves, boxes, gaps),
+                lambda at: _fill(moved, ends, borders, at[0], at[1], leaves, boxes, gaps),
                 pairwise(steps),
             )
         )

@@ -90,7 +90,7 @@ def _find(words: Any, keys: Any, group: int, groups: int, first_of: Any) -> None
                 table[at] = (key >> _S32 << _S32) | np.uint64(i + 1)
                 first_of[i] = i
                 break
-            row = np.int64(held & _LOW) - 1
+            row: Any = np.int64(held & _LOW) - 1
             if held >> _S32 == key >> _S32 and _are_equal(words, row, i):
                 first_of[i] = row
                 break

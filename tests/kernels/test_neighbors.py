@@ -472,3 +472,13 @@ def test_threads_and_blocks_of_neighboring_points_change_no_byte(ties):
         assert_same(found, whole.take(numbers))
     assert len(seen) > 5
     assert sorted(np.concatenate(seen)) == list(range(len(points)))
+
+
+def test_runs_for_several_workers_shrink_at_the_end_and_cover_all_places():
+    index = NeighborIndex.build(distinct(np.random.default_rng(4).random((20_000, 2))))
+    runs = index.runs(8, workers=2)
+    assert [start for start, _ in runs] == [0, *(stop for _, stop in runs[:-1])]
+    assert runs[-1][1] == 20_000
+    lengths = np.array([stop - start for start, stop in runs])
+    np.testing.assert_allclose(lengths / 2500, [1] * 6 + [0.5] * 2 + [0.25] * 4, atol=0.03)
+    assert index.runs(8, workers=8) == index.runs(8)

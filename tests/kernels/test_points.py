@@ -72,3 +72,17 @@ def test_many_rows_are_numbered_alike_by_hashing_and_by_sorting(monkeypatch, val
         one, other = getattr(hashed, name), getattr(by_sorting, name)
         assert one.dtype == other.dtype
         assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_find_the_same_points(threads):
+    random = np.random.default_rng(1)
+    matrix = random.integers(-2, 3, (6000, 3)) * random.choice([0.5, -0.0], (6000, 3))
+    matrix[random.random(matrix.shape) < 0.1] = np.nan
+    one, many = distinct(matrix), distinct(matrix.copy(), threads, is_given=True)
+    for name in ("rows", "counts", "point_of", "records", "starts"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(many, name))
+    assert not np.signbit(many.rows[many.rows == 0]).any()
+    _, point_of = np.unique(np.nan_to_num(matrix, nan=9.0) + 0.0, axis=0, return_inverse=True)
+    assert len(one) == point_of.max() + 1
+    assert all(len(set(point_of[one.records_of(point)])) == 1 for point in range(len(one)))

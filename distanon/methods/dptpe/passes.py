@@ -8,7 +8,9 @@ Source: Zhang et al., Definitions 2 to 8.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -194,7 +196,7 @@ def survey(
     # In the order of the tree, since what stands together there is asked for together.
     place = np.empty(len(points), np.int64)
     place[order] = np.arange(len(points))
-    together = np.take(values, order, axis=0)
+    together = _taken(values, order, crew.workers)
     field = Field(together, every, choice.space, context.streams, settings.swap)
     nominal = int(choice.space.nominal.sum())
     records = [_records_of(points, order[start:stop], nominal) for start, stop in runs]
@@ -223,6 +225,19 @@ def survey(
         result.dispersion[who], result.radius[who] = traits.dispersion, traits.radius
         result.dominated[who], result.source[who] = traits.dominated, source
         result.swaps[numbers] = swaps
+    return result
+
+
+def _taken(values: Floats, order: Integers, threads: int) -> Floats:
+    """The values in another order; their number of threads says nothing about them."""
+    result = np.empty_like(values)
+
+    def take(at: slice) -> None:
+        np.take(values, order[at], axis=0, out=result[at], mode="clip")
+
+    steps = [len(order) * part // threads for part in range(threads + 1)]
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(take, (slice(*ends) for ends in pairwise(steps))))
     return result
 
 

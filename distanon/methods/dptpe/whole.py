@@ -6,7 +6,7 @@ search, sum up and write.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
+
+_AT_ONCE = 16_384  # records read together: they stay in the cache
 
 
 class Share(NamedTuple):
@@ -152,31 +154,46 @@ def _encoded(
     values = np.empty((len(dataset), len(attributes)))
     rows = np.empty((len(dataset), space.slices[-1].stop))
     told: list[Ends] = []
-    for part, found in zip(
-        dataset.partitions, _read(dataset, (space, method.k), context), strict=True
-    ):
-        some, embedded, ends = found
-        values[part.start : part.stop], rows[part.start : part.stop] = some, embedded
-        told.append(ends)
+    if all(isinstance(part, MemoryPartition) for part in dataset.partitions):
+        told = _taken_in(dataset, space, method.k, context, values, rows)
+    else:
+        shared = context.crew.put((space, method.k))
+        parts = context.crew.map(_encode, dataset.partitions, shared=shared, phase="reading")
+        for part, (some, embedded, ends) in zip(dataset.partitions, parts, strict=True):
+            values[part.start : part.stop], rows[part.start : part.stop] = some, embedded
+            told.append(ends)
     if not is_known:
         space = AttributeSpace.of(attributes, domain, method.scale, zscore_spreads(values))
         rows = space.embed(values)
     return space, values, rows, extremes_of(told, method.k)
 
 
-def _read(
-    dataset: Dataset, shared: tuple[AttributeSpace, int], context: Context
-) -> Iterator[tuple[Floats, Floats, Ends]]:
-    """What each partition holds; those in this process's memory are not sent away for it."""
-    crew, parts = context.crew, dataset.partitions
-    if not all(isinstance(part, MemoryPartition) for part in parts):
-        yield from crew.map(_encode, parts, shared=crew.put(shared), phase="reading")
-        return
-    context.progress.start("reading", len(parts))
-    with ThreadPoolExecutor(crew.workers) as pool:
-        for found in pool.map(lambda part: _encode(shared, part), parts):
+def _taken_in(
+    dataset: Dataset,
+    space: AttributeSpace,
+    k: int,
+    context: Context,
+    values: Floats,
+    rows: Floats,
+) -> list[Ends]:
+    """Writes all values and rows, of a table in this memory: sending it away costs more."""
+
+    def take_in(item: tuple[Partition, int]) -> Ends:
+        part, start = item
+        some = space.encode(part.read(space.names).slice(start, _AT_ONCE))
+        at = slice(part.start + start, part.start + start + len(some))
+        values[at], rows[at] = some, space.embed(some)
+        return ends_of(some, k)
+
+    parts = dataset.partitions
+    items = [(one, at) for one in parts for at in range(0, one.stop - one.start, _AT_ONCE)]
+    context.progress.start("reading", len(items))
+    told = []
+    with ThreadPoolExecutor(context.crew.workers) as pool:
+        for ends in pool.map(take_in, items):
             context.progress.advance()
-            yield found
+            told.append(ends)
+    return told
 
 
 def _encode(
