@@ -47,25 +47,43 @@ def in_child(work: Callable[[], object]) -> int:
         return _told(work, writing)
     os.close(writing)
     code = _end_of(child)
+    told = _read_at_once(reading)
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    told = os.read(reading, 1)
     if told:
         return told[0]
     if code < 0:
-        say(f"the run was ended by {signal.Signals(-code).name}. {_RESUME}")
+        _tell(f"the run was ended by {signal.Signals(-code).name}. {_RESUME}")
         if -code != signal.SIGKILL:  # whose handling nobody may set
             signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
-    say(
+        return 128 - code  # the first process of a container outlives what it sends itself
+    _tell(
         "Ray has ended the run, as it does where the node that the run is on or the head of the "
         f"cluster is lost. {_RESUME}"
     )
     return CLUSTER
 
 
+def _tell(message: str) -> None:
+    """Says something to a terminal that may have gone."""
+    with contextlib.suppress(OSError):
+        say(message)
+
+
+def _read_at_once(reading: int) -> bytes:
+    """What the work has told: nobody else who holds the pipe is waited for."""
+    os.set_blocking(reading, False)
+    try:
+        return os.read(reading, 1)
+    except BlockingIOError:
+        return b""
+
+
 def _be_a_child_of(parent: int) -> None:
     os.setpgid(0, 0)  # what is sent to a whole group comes from the parent alone
-    signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # as others than the terminal's own may not write
+    # A terminal stops those who write or read behind its own group; reading fails now instead.
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    signal.signal(signal.SIGTTIN, signal.SIG_IGN)
     ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != parent:  # it died before
         os.kill(os.getpid(), signal.SIGKILL)
@@ -80,7 +98,7 @@ def _told(work: Callable[[], object], writing: int) -> int:
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     finally:
-        for stream in (sys.stdout, sys.stderr):
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # None where it was closed
             with contextlib.suppress(OSError, ValueError):
                 stream.flush()
         os.write(writing, bytes([code & 0xFF]))
@@ -97,7 +115,14 @@ def _end_of(child: int) -> int:
                 return os.waitstatus_to_exitcode(status)
         elif number == signal.SIGTSTP:  # Ctrl-Z, until the shell lets both go on
             os.kill(child, signal.SIGSTOP)
-            os.kill(os.getpid(), signal.SIGSTOP)
+            _stop()
             os.kill(child, signal.SIGCONT)
         else:
             os.kill(child, number)
+
+
+def _stop() -> None:
+    """Stops this process, unless nobody would let it go on: then the kernel drops the signal."""
+    os.kill(os.getpid(), signal.SIGTSTP)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP})
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})

@@ -6,6 +6,7 @@ d <= d_k * (1 + 1e-9) + 1e-12. A record is not its own neighbor; its copies are,
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -229,6 +230,13 @@ class NeighborIndex:
         """
         for start, stop in self.runs(-(-len(self.points) // size)):
             yield self.tree.order[start:stop], self.at_places(start, stop, k, ties, threads)
+
+    def order_digest(self) -> str:
+        """Tells orders of the points in the tree apart.
+
+        Two processors may differ in them, where a library of linear algebra finds the rows' axes.
+        """
+        return hashlib.sha256(self.tree.order.tobytes()).hexdigest()[:12]
 
     def runs(self, count: int, workers: int = 1) -> list[tuple[int, int]]:
         """About `count` runs of places, each of whole leaves.

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 _HELD = (signal.SIGINT, signal.SIGTERM)
+_ONE_WISH_S = 1.0
 
 
 class Signals:
@@ -22,6 +25,7 @@ class Signals:
     def __init__(self) -> None:
         self._earlier: dict[signal.Signals, Any] = {}
         self._caught = 0
+        self._ended = -math.inf
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
@@ -54,13 +58,28 @@ class Signals:
         interrupt = self._earlier[signal.SIGINT]
         signal.signal(signal.SIGINT, signal.SIG_DFL if interrupt is None else interrupt)
         ignored = self._earlier[signal.SIGTERM] is signal.SIG_IGN
-        signal.signal(signal.SIGTERM, signal.SIG_IGN if ignored else _interrupt)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN if ignored else self._interrupt)
 
     def _hold(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        if number == signal.SIGTERM and self._is_repeated():
+            return
         self._caught += 1
         if self._caught > 2:
-            _interrupt(number, frame)
+            raise KeyboardInterrupt
 
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        if not self._is_repeated():
+            raise KeyboardInterrupt
 
-def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
+    def _is_repeated(self) -> bool:
+        """Whether this is the same wish once more.
+
+        What ends all processes of a job sends SIGTERM to each of them, and the first passes it on.
+        """
+        now = time.monotonic()
+        is_repeated = now - self._ended < _ONE_WISH_S
+        if not is_repeated:
+            self._ended = now
+        return is_repeated

@@ -87,6 +87,7 @@ def neighborhoods_by_place(
     ties: Ties,
     *,
     scratch: Scratch | None = None,
+    order: str = "",
     beside: Sequence[tuple[Callable[[Any], Any], Any]] = (),
 ) -> tuple[list[Kept], list[Any]]:
     """The neighborhoods of all points, those that lie together in one block: the fastest way.
@@ -98,6 +99,8 @@ def neighborhoods_by_place(
         k: as `NeighborIndex.at_places`.
         ties: likewise.
         scratch: as for `neighborhoods`.
+        order: `NeighborIndex.order_digest`, part of the names there: another processor may put
+            points in another order.
         beside: pure functions and what they are called with, first of all: other work for which
             nobody should have to wait.
 
@@ -107,7 +110,9 @@ def neighborhoods_by_place(
     Raises:
         InfeasibleError: k is less than 1 or more than the number of other records.
     """
-    items = [*beside, *((start, stop, k, ties, scratch) for start, stop in runs)]
+    names = [f"neighborhoods-{order}-{start}-{stop}" for start, stop in runs]
+    searches = [(*run, k, ties, scratch, name) for run, name in zip(runs, names, strict=True)]
+    items = [*beside, *searches]
     found = list(crew.map(_of_run, items, shared=index, keep=True, phase="neighborhoods"))
     others = [crew.fetch(kept) for kept in found[: len(beside)]]
     return found[len(beside) :], others
@@ -147,13 +152,12 @@ def _of_range(
 
 def _of_run(
     index: NeighborIndex,
-    item: tuple[int, int, int, Ties, Scratch | None] | tuple[Callable[[Any], Any], Any],
+    item: tuple[int, int, int, Ties, Scratch | None, str] | tuple[Callable[[Any], Any], Any],
 ) -> Any:
     if len(item) == 2:
         function, argument = item
         return function(argument)
-    start, stop, k, ties, scratch = item
-    name = f"neighborhoods-at-{start}-{stop}"
+    start, stop, k, ties, scratch, name = item
     return _stored(scratch, name, lambda: index.at_places(start, stop, k, ties))
 
 

@@ -118,6 +118,49 @@ def test_a_stopped_run_stops_and_goes_on_with_its_child():
     assert process.returncode == 3
 
 
+@pytest.mark.parametrize("closed", [1, 2])
+def test_a_closed_stream_changes_no_exit_code(closed):
+    script = SCRIPT.format("sys.exit(3)").replace("print(os.getpid(), flush=True)", "pass")
+    command = f"exec {sys.executable} -c '{script}' {closed}>&-"
+    done = subprocess.run(["/bin/sh", "-c", command], check=False, capture_output=True, timeout=60)
+    assert done.returncode == 3
+
+
+def test_nobody_else_who_holds_the_pipe_is_waited_for():
+    begun = time.monotonic()
+    code, _ = ended("if not os.fork():\n    os.close(1); os.close(2); time.sleep(20)\nos._exit(1)")
+    assert code == 4
+    assert time.monotonic() - begun < 15
+
+
+def on_a_terminal(body, keys):
+    """How a session leader on a terminal ends that runs a body and gets some keys."""
+    main, side = pty.openpty()
+    script = "import os; os.setsid(); os.close(os.open(os.ttyname(0), os.O_RDWR))\n"
+    script += SCRIPT.format(body.replace("\n", "\n    "))
+    process = subprocess.Popen([sys.executable, "-c", script], stdin=side, stdout=side, stderr=side)
+    os.close(side)
+    try:
+        os.read(main, 4096)  # the child's number
+        for key in keys:
+            time.sleep(0.5)
+            os.write(main, key)
+        return process.wait(timeout=60)
+    finally:
+        process.kill()
+        os.close(main)
+
+
+def test_where_no_shell_would_let_it_go_on_a_run_does_not_stop():
+    body = "signal.signal(signal.SIGINT, lambda *_: os._exit(7))\ntime.sleep(50)"
+    assert on_a_terminal(body, [b"\x1a", b"\x03"]) == 4  # Ctrl-Z, then Ctrl-C: as Ray would end it
+
+
+def test_who_reads_the_terminal_is_refused_and_does_not_hang():
+    body = "try: os.read(0, 1)\nexcept OSError: sys.exit(9)"
+    assert on_a_terminal(body, [b"y\n"]) == 9
+
+
 def test_a_terminal_that_stops_what_runs_behind_it_shows_the_run():
     main, side = pty.openpty()
     script = "import os; os.setsid(); os.close(os.open(os.ttyname(0), os.O_RDWR))\n"  # its own

@@ -48,6 +48,22 @@ def test_sigterm_interrupts_after_a_held_block_whoever_took_it_over_inside():
             os.kill(os.getpid(), signal.SIGTERM)
 
 
+def test_the_same_sigterm_from_two_senders_interrupts_once():
+    with Signals() as signals:
+        with signals.held():
+            pass
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGTERM)  # while what was interrupted cleans up
+
+
+def test_the_same_sigterm_from_two_senders_is_held_once():
+    reached = []
+    with Signals() as signals, pytest.raises(KeyboardInterrupt):
+        send(signals, signal.SIGTERM, 5, reached)
+    assert reached
+
+
 def test_an_error_in_a_held_block_is_what_is_seen():
     with Signals() as signals, pytest.raises(OSError, match="first"), signals.held():
         raise OSError("first")

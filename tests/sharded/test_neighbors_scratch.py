@@ -47,3 +47,16 @@ def test_stored_blocks_of_points_that_lie_together_are_not_searched_again():
             found, expected = crew.fetch(kept), index.at_places(start, stop, 6, "include")
             for name in Neighborhoods.__slots__:
                 assert getattr(found, name).tobytes() == getattr(expected, name).tobytes()
+
+
+def test_what_was_found_in_another_order_of_the_points_is_searched_again():
+    crew, scratch = SerialCrew(), ParquetScratch()
+    one, other = (NeighborIndex.build(distinct(rows)) for rows in (MATRIX, MATRIX[:, ::-1] * 2))
+    assert one.order_digest() != other.order_digest()
+    for index in (one, other):
+        (run,) = runs = index.runs(1)
+        ((kept,), _) = neighborhoods_by_place(
+            crew, crew.put(index), runs, 6, "include", scratch=scratch, order=index.order_digest()
+        )
+        expected = index.at_places(*run, 6, "include")
+        assert crew.fetch(kept).distances.tobytes() == expected.distances.tobytes()

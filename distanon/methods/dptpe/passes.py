@@ -8,6 +8,7 @@ Source: Zhang et al., Definitions 2 to 8.
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -24,7 +25,7 @@ from distanon.kernels.potential import best_sigma, dispersions, entropies
 from distanon.methods.base import BLOCK, Context
 from distanon.methods.dptpe import perturbation
 from distanon.methods.dptpe.substitutes import Source, first_choice
-from distanon.runtime.crew import Kept, Shared
+from distanon.runtime.crew import Crew, Kept, Shared
 from distanon.sharded.neighbors import neighborhoods_by_place
 
 Floats = NDArray[np.float64]
@@ -184,6 +185,7 @@ def survey(
         settings.k,
         settings.ties,
         scratch=context.scratch,
+        order=index.order_digest(),
         beside=beside,
     )
     sigma = float(found[0] if settings.sigma == "auto" else settings.sigma)
@@ -196,7 +198,7 @@ def survey(
     # In the order of the tree, since what stands together there is asked for together.
     place = np.empty(len(points), np.int64)
     place[order] = np.arange(len(points))
-    together = _taken(values, order, crew.workers)
+    together = _taken(values, order, driver_threads(crew))
     field = Field(together, every, choice.space, context.streams, settings.swap)
     nominal = int(choice.space.nominal.sum())
     records = [_records_of(points, order[start:stop], nominal) for start, stop in runs]
@@ -226,6 +228,11 @@ def survey(
         result.dominated[who], result.source[who] = traits.dominated, source
         result.swaps[numbers] = swaps
     return result
+
+
+def driver_threads(crew: Crew) -> int:
+    """How many threads the driver may use while workers wait for it: none more than it has CPUs."""
+    return min(crew.workers, os.cpu_count() or 1)
 
 
 def _taken(values: Floats, order: Integers, threads: int) -> Floats:

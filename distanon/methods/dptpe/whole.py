@@ -21,7 +21,7 @@ from distanon.kernels.neighbors import NeighborIndex, distinct
 from distanon.methods.base import Context
 from distanon.methods.dptpe.extremes import Ends, ends_of, extremes_of
 from distanon.methods.dptpe.kinds import gets_mean, is_dispersed
-from distanon.methods.dptpe.passes import Known, Settings, Survey, survey
+from distanon.methods.dptpe.passes import Known, Settings, Survey, driver_threads, survey
 from distanon.methods.dptpe.publication import Counts, Fates, Outcome, Plan, publish
 from distanon.methods.dptpe.refusals import refuse_equal
 from distanon.methods.dptpe.substitutes import Source, Substitutes, find_differing
@@ -73,12 +73,12 @@ def in_memory(
     """
     crew = context.crew
     space, values, rows, ends = _encoded(method, dataset, domain, context)
-    # Workers have nothing to do yet: their number says how many threads may be at work here.
-    points = distinct(rows, threads=crew.workers, is_given=True)
+    threads = driver_threads(crew)
+    points = distinct(rows, threads=threads, is_given=True)
     del rows
     refuse_equal(promises, all_equal=len(points) == 1)
     method.note_kept(promises, context)
-    index = NeighborIndex.build(points, threads=crew.workers)
+    index = NeighborIndex.build(points, threads=threads)
     shared = crew.put(index)
     if len(points) < len(values):
         values = values.take(points.records[points.starts[:-1]], axis=0)
@@ -189,7 +189,7 @@ def _taken_in(
     items = [(one, at) for one in parts for at in range(0, one.stop - one.start, _AT_ONCE)]
     context.progress.start("reading", len(items))
     told = []
-    with ThreadPoolExecutor(context.crew.workers) as pool:
+    with ThreadPoolExecutor(driver_threads(context.crew)) as pool:
         for ends in pool.map(take_in, items):
             context.progress.advance()
             told.append(ends)
