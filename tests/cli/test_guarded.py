@@ -31,6 +31,7 @@ def started(body):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        process_group=0,  # with a parent outside of it, as from a shell: it can be stopped
     )
     return process, int(process.stdout.readline())
 
