@@ -16,8 +16,10 @@ from collections.abc import Callable
 
 from distanon.cli.failures import CLUSTER, say
 
-_PASSED_ON = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
-_LOOKED_OUT_FOR = {*_PASSED_ON, signal.SIGTSTP, signal.SIGCHLD}
+_LOOKED_OUT_FOR = {
+    *(signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT),  # passed on
+    *(signal.SIGTSTP, signal.SIGCHLD),
+}
 _DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG, see prctl(2)
 _RESUME = (
     "What is finished is kept: `distanon resume SPEC` (and the same --set and --run-id), or "

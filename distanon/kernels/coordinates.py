@@ -7,16 +7,13 @@ them can be wrong.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from distanon.kernels.threads import in_threads, parts_of
 from distanon.kernels.ties import TIE_ABSOLUTE, TIE_RELATIVE
-
-T = TypeVar("T")
 
 _SAMPLE = 100_000  # rows that the axes are taken from
 _AT_ONCE = 16_384  # rows changed at a time: they stay in the cache
@@ -59,7 +56,7 @@ class Coordinates(NamedTuple):
                 part = part @ self.axes
             moved[at] = np.clip(part, -_HUGE, _HUGE, out=part)
 
-        _by_part(move, len(rows), threads)
+        in_threads(move, parts_of(len(rows), _AT_ONCE), threads)
         return moved
 
     def slack(self) -> tuple[float, float, float]:
@@ -109,15 +106,6 @@ def fit(
     return Coordinates(center, axes, math.ldexp(1.0, exponent), dtype)
 
 
-def _by_part(work: Callable[[slice], T], rows: int, threads: int) -> list[T]:
-    """What comes of each part of the rows, in order."""
-    parts = [slice(at, at + _AT_ONCE) for at in range(0, rows, _AT_ONCE)]
-    if threads == 1 or len(parts) == 1:
-        return [work(part) for part in parts]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, parts))
-
-
 def _bounds(
     rows: NDArray[np.float64], threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -126,7 +114,7 @@ def _bounds(
     def bounds(at: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         return np.fmin.reduce(rows[at], axis=0), np.fmax.reduce(rows[at], axis=0)
 
-    found = _by_part(bounds, len(rows), threads)
+    found = in_threads(bounds, parts_of(len(rows), _AT_ONCE), threads)
     low = np.fmin.reduce([least for least, _ in found], axis=0)
     high = np.fmax.reduce([greatest for _, greatest in found], axis=0)
     return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=0.0)
@@ -141,7 +129,7 @@ def _farthest(rows: NDArray[np.float64], center: NDArray[np.float64], threads: i
         with np.errstate(over="ignore"):
             return float(np.einsum("ij,ij->i", away, away).max())
 
-    return math.sqrt(max(_by_part(farthest, len(rows), threads)))
+    return math.sqrt(max(in_threads(farthest, parts_of(len(rows), _AT_ONCE), threads)))
 
 
 def _principal(rows: NDArray[np.float64], center: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,12 +8,13 @@ stay on one side. Boxes are tight. Leaves are stored attribute by attribute. A m
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from distanon.kernels.threads import in_threads, shares_of
 
 LEAF = 32  # points; measured best among 16, 32, 48 and 64 on continuous data and on lattices
 _BALANCE = 0.5  # a cut that leaves less of the ideal on one side tries another column first
@@ -170,14 +171,11 @@ def _filled(
     leaves = np.zeros(len(ends) * width * LEAF, moved.dtype)
     boxes = np.empty((len(child), 2, width), moved.dtype)
     gaps = np.zeros((len(child), width), np.bool_)
-    steps = [len(ends) * part // threads for part in range(threads + 1)]
-    with ThreadPoolExecutor(threads) as pool:
-        list(
-            pool.map(
-                lambda at: _fill(moved, ends, borders, at[0], at[1], leaves, boxes, gaps),
-                pairwise(steps),
-            )
-        )
+
+    def fill(part: slice) -> None:
+        _fill(moved, ends, borders, part.start, part.stop, leaves, boxes, gaps)
+
+    in_threads(fill, shares_of(len(ends), threads), threads)
     _enclose(child, boxes, gaps)
     return leaves, boxes, gaps
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from distanon.errors import InfeasibleError
 from distanon.kernels.candidates import Engine, Proposer
 from distanon.kernels.points import Points, distinct
+from distanon.kernels.threads import in_threads, parts_of
 
 if TYPE_CHECKING:
     from distanon.kernels.kd_tree import KdTree
@@ -357,12 +357,8 @@ def _in_turn(
     """
     from distanon.kernels import kd_search
 
-    parts = [slice(at, at + _AT_ONCE) for at in range(0, len(numbers), _AT_ONCE)]
-    if threads > 1 and len(parts) > 1:
-        with ThreadPoolExecutor(threads) as pool:
-            found = list(pool.map(search, parts))
-    else:
-        found = [search(part) for part in parts]
+    parts = parts_of(len(numbers), _AT_ONCE)
+    found = in_threads(search, parts, threads)
     if (numbers[1:] > numbers[:-1]).all():
         return found[0] if len(found) == 1 else Neighborhoods.join(found)
     starts = np.zeros(len(numbers) + 1, dtype=np.int64)

@@ -6,11 +6,12 @@ compared only where these agree.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numba import njit
+
+from distanon.kernels.threads import in_threads, shares_of
 
 __all__ = ["grouped", "number_rows"]
 
@@ -37,15 +38,10 @@ def number_rows(words: Any, threads: int = 1) -> Any:
     """
     n = len(words)
     keys, first_of = np.empty(n, np.uint64), np.empty(n, np.int64)
-    if threads == 1:
-        _hash(words, keys)
-        _find(words, keys, 0, 1, first_of)
-    else:
-        steps = [slice(n * part // threads, n * (part + 1) // threads) for part in range(threads)]
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(lambda part: _hash(words[part], keys[part]), steps))
-            # Equal rows have equal hashes, so that each thread finds all copies of its rows.
-            list(pool.map(lambda part: _find(words, keys, part, threads, first_of), range(threads)))
+    in_threads(lambda part: _hash(words[part], keys[part]), shares_of(n, threads), threads)
+    # Equal rows have equal hashes, so that each thread finds all copies of its rows.
+    groups = range(threads)
+    in_threads(lambda one: _find(words, keys, one, threads, first_of), groups, threads)
     return _numbered(first_of)
 
 

@@ -9,9 +9,7 @@ Source: Zhang et al., Definitions 2 to 8.
 from __future__ import annotations
 
 import os
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -22,6 +20,7 @@ from distanon.data.space import AttributeSpace
 from distanon.data.streams import Streams
 from distanon.kernels.neighbors import Neighborhoods, NeighborIndex, Points, Ties
 from distanon.kernels.potential import best_sigma, dispersions, entropies
+from distanon.kernels.threads import in_threads, shares_of
 from distanon.methods.base import BLOCK, Context
 from distanon.methods.dptpe import perturbation
 from distanon.methods.dptpe.substitutes import Source, first_choice
@@ -242,9 +241,7 @@ def _taken(values: Floats, order: Integers, threads: int) -> Floats:
     def take(at: slice) -> None:
         np.take(values, order[at], axis=0, out=result[at], mode="clip")
 
-    steps = [len(order) * part // threads for part in range(threads + 1)]
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(take, (slice(*ends) for ends in pairwise(steps))))
+    in_threads(take, shares_of(len(order), threads), threads)
     return result
 
 
