@@ -459,6 +459,12 @@ def test_rotation_is_chosen_where_columns_say_the_same_and_not_on_a_lattice():
     assert NeighborIndex.build(shapeless).proposer.engine == "brute"
 
 
+@pytest.mark.parametrize(("width", "engine"), [(10, "tree"), (16, "brute")])
+def test_products_of_matrices_are_chosen_where_half_of_all_distances_are_needed(width, engine):
+    points = distinct(np.random.default_rng(width).normal(size=(200_000, width)))
+    assert NeighborIndex.build(points).proposer.engine == engine
+
+
 @pytest.mark.parametrize("ties", TIES)
 def test_threads_and_blocks_of_neighboring_points_change_no_byte(ties):
     points = distinct(np.random.default_rng(8).integers(0, 40, (20_000, 4)) / 39)
