@@ -6,13 +6,17 @@ into ranges.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-__all__ = ["all_distances", "neighbor_means", "neighborhood_entropies"]
+from distanon.kernels.elementary import LEAST_EXPONENT, exponential, logarithm
+
+__all__ = ["all_distances", "neighbor_means", "neighborhood_entropies", "sums_of_influence"]
+
+_ENTRIES = 2048  # that are looked at together: they stay in the cache
+_LANES = 4  # sums side by side
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -21,36 +25,58 @@ def neighborhood_entropies(starts: Any, distances: Any, weights: Any, sigma: flo
 
     Args:
         starts: int64, shape (m + 1,).
-        distances: float64, shape (entries,), at least 0.
+        distances: float64, shape (entries,), at least 0, ascending in each neighborhood.
         weights: int64, shape (entries,), at least 0.
         sigma: width of influence, above 0.
 
     Returns:
         float64, shape (m,), from 0 to ln(records of the neighborhood); 0 where it is empty.
     """
-    found = np.zeros(len(starts) - 1)
-    exponents = np.empty(np.diff(starts).max() if len(found) else 0)
-    for i in range(len(found)):
-        top, members = -np.inf, 0
-        for e in range(starts[i], starts[i + 1]):
-            if weights[e] > 0:
-                scaled = distances[e] / sigma
-                exponents[e - starts[i]] = -(scaled * scaled)
-                top = max(top, -(scaled * scaled))
-                members += weights[e]
-        if members == 0:
-            continue
-        total, moment = 0.0, 0.0
-        for e in range(starts[i], starts[i + 1]):
-            if weights[e] > 0:
-                below = exponents[e - starts[i]] - top
-                share = weights[e] * math.exp(below)
-                total += share
-                if share > 0.0:  # else `below` may be infinite
-                    moment += share * below
-        entropy = math.log(total) - moment / total
-        found[i] = min(max(entropy, 0.0), math.log(members))
+    m = len(starts) - 1
+    room = max(_ENTRIES, np.diff(starts).max() if m else 0)
+    shares, moments = np.empty(room), np.empty(room)
+    found, totals, members = np.zeros(m), np.empty(room), np.empty(room)
+    begin = 0
+    while begin < m:
+        first, end = starts[begin], begin + 1
+        while end < m and end - begin < room and starts[end + 1] - first <= room:
+            end += 1
+        _lay_tops(starts, distances, weights, sigma, begin, end, moments)
+        for e in range(starts[end] - first):
+            scaled = distances[first + e] / sigma
+            below = moments[e] - scaled * scaled
+            power = max(below, LEAST_EXPONENT)
+            share = exponential(power) * weights[first + e]
+            shares[e] = share if below > LEAST_EXPONENT else 0.0
+            moments[e] = power * shares[e]
+        for i in range(begin, end):
+            total, moment, count = 0.0, 0.0, 0
+            for e in range(starts[i], starts[i + 1]):
+                total += shares[e - first]
+                moment += moments[e - first]
+                count += weights[e]
+            totals[i - begin], found[i], members[i - begin] = total, moment, count
+        for i in range(begin, end):
+            count, total = members[i - begin], totals[i - begin]
+            entropy = logarithm(total) - found[i] / total
+            found[i] = min(max(entropy, 0.0), logarithm(count)) if count > 0.0 else 0.0
+        begin = end
     return found
+
+
+@njit(nogil=True, error_model="numpy")
+def _lay_tops(
+    starts: Any, distances: Any, weights: Any, sigma: float, begin: int, end: int, tops: Any
+) -> None:
+    """Lays at each entry of some neighborhoods how far their nearest record is, squared."""
+    for i in range(begin, end):
+        nearest = 0.0
+        for e in range(starts[i], starts[i + 1]):
+            if weights[e] > 0:
+                nearest = distances[e] / sigma
+                break
+        for e in range(starts[i], starts[i + 1]):
+            tops[e - starts[begin]] = nearest * nearest
 
 
 @njit(cache=True, nogil=True)
@@ -95,4 +121,36 @@ def all_distances(points: Any) -> Any:
                 elif np.isnan(points[i, c]) != np.isnan(points[j, c]):
                     total += 1.0
             found[i, j] = found[j, i] = np.sqrt(total)
+    return found
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def sums_of_influence(distances: Any, sigma: float) -> Any:
+    """The topological potential of each record of a sample, its own share of 1 included.
+
+    Args:
+        distances: float64, shape (m, m), symmetric.
+        sigma: width of influence, above 0.
+
+    Returns:
+        float64, shape (m,): sums of exp(-(distance / sigma)²) over all records.
+    """
+    m = len(distances)
+    found, shares = np.ones(m), np.empty(m + _LANES)
+    for i in range(m):  # each pair once: what it adds to the one it adds to the other
+        for j in range(i):
+            scaled = distances[i, j] / sigma
+            below = -(scaled * scaled)
+            share = exponential(max(below, LEAST_EXPONENT))
+            shares[j] = share if below > LEAST_EXPONENT else 0.0
+        for j in range(i):
+            found[j] += shares[j]
+        shares[i : i + _LANES] = 0.0
+        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+        for j in range(0, i, _LANES):
+            first += shares[j]
+            second += shares[j + 1]
+            third += shares[j + 2]
+            fourth += shares[j + 3]
+        found[i] += (first + second) + (third + fourth)
     return found

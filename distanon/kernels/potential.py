@@ -24,7 +24,6 @@ _FINER = 65  # widths that are looked at as well where all of the sample is
 _COARSE = 500  # records that the grid is tried on
 _STEPS = 18  # golden sections: the bracket of at most a factor of 10 shrinks to one of 1.0004
 _NARROW = 32  # columns up to which looking at each is faster than looking for frequent values
-_ROWS = 32  # rows of distances looked at together: they stay in the cache
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 
 
@@ -168,16 +167,9 @@ def potential_entropy(distances: Floats, sigma: float) -> float:
 
     Source: Gan et al. 2009; without the record itself the minimum runs to sigma = 0.
     """
-    field = np.zeros(len(distances))
-    for start in range(0, len(distances), _ROWS):
-        stop = start + _ROWS
-        # Each pair once: what it adds to the one it adds to the other.
-        scaled = distances[start:stop, start:] / sigma
-        np.multiply(scaled, scaled, out=scaled)
-        np.negative(scaled, out=scaled)
-        np.exp(scaled, out=scaled)
-        field[start:stop] += scaled.sum(axis=1)
-        field[stop:] += scaled[:, _ROWS:].sum(axis=0)
+    from distanon.kernels.neighborhood_entropies import sums_of_influence
+
+    field = sums_of_influence(distances, sigma)
     shares = field / field.sum()
     return float(-(shares * np.log(shares)).sum())
 

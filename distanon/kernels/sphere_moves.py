@@ -19,11 +19,15 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.extending import intrinsic
 
+from distanon.kernels.elementary import logarithm
+
 __all__ = ["move", "normal_quantiles", "uniforms"]
 
 _emitted: Callable[[Callable[..., Any]], Callable[..., Any]] = intrinsic
 _ROUNDS = 10
 _LEAST, _MOST = 2.0**-54, 1.0 - 2.0**-53  # the normal quantile of 0 or 1 is infinite
+_FAR = math.exp(-32.0)  # of a tail: another pair of polynomials is exact there
+_RECORDS = 64  # that are moved together: their draws stay in the cache
 _TAIL, _ROOT = 0.13533528323661269189, 2.50662827463100050242  # e^-2, square root of 2 pi
 _M0, _M1 = np.uint64(0xD2E7470EE14C6C93), np.uint64(0xCA5A826395121157)
 _W0, _W1 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBB67AE8584CAA73B)
@@ -149,20 +153,23 @@ def normal_quantiles(shares: Any, found: Any, count: int) -> None:
         found: float64, gets the quantiles.
         count: how many.
     """
+    numbers, lows, tails = np.empty(count, np.int64), np.empty(count), 0
     for i in range(count):  # without branches, so that many are computed at a time
         y = shares[i] - 0.5
         found[i] = (y + y * _ratio(y * y, _P0, _Q0)) * _ROOT
     for i in range(count):
-        y = shares[i]
-        is_upper = y > 1.0 - _TAIL
-        if is_upper:
-            y = 1.0 - y
-        if y > _TAIL:
-            continue
-        x = math.sqrt(-2.0 * math.log(y))
-        rough, z = x - math.log(x) / x, 1.0 / x
-        fine = _ratio(z, _P1, _Q1) if x < 8.0 else _ratio(z, _P2, _Q2)
-        found[i] = rough - fine if is_upper else fine - rough
+        low = min(shares[i], 1.0 - shares[i])
+        numbers[tails], lows[tails] = i, low
+        tails += low <= _TAIL
+    for tail in range(tails):
+        x = math.sqrt(-2.0 * logarithm(lows[tail]))
+        lows[tail] = (x - logarithm(x) / x) - _ratio(1.0 / x, _P1, _Q1)
+    for tail in range(tails):
+        share = shares[numbers[tail]]
+        if min(share, 1.0 - share) < _FAR:
+            x = math.sqrt(-2.0 * logarithm(min(share, 1.0 - share)))
+            lows[tail] = (x - logarithm(x) / x) - _ratio(1.0 / x, _P2, _Q2)
+        found[numbers[tail]] = lows[tail] if share > 0.5 else -lows[tail]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -193,23 +200,32 @@ def move(
     """
     d = len(columns)
     steps = -(-d // 4)
-    amount, draws, normal = np.empty(4), np.empty(4 * steps), np.empty(4 * steps)
-    for i in range(len(perturbed)):
-        if stays[i] or d == 0:
-            continue
-        _draw(keys[0], np.uint64(start + i), amount, 0)
-        length = limits[0, i] + (limits[1, i] - limits[0, i]) * amount[0]
-        for s in range(steps):
-            _draw(keys[1], np.uint64((start + i) * steps + s), draws, 4 * s)
-        for j in range(d):
-            draws[j] = min(max(draws[j], _LEAST), _MOST)
-        normal_quantiles(draws, normal, d)
-        squares = 0.0
-        for j in range(d):
-            if np.isnan(original[i, columns[j]]):
-                normal[j] = 0.0
-            squares += normal[j] * normal[j]
-        norm = math.sqrt(squares)
-        for j in range(d):
-            direction = normal[j] / norm if norm > 0.0 else 0.0
-            perturbed[i, columns[j]] = original[i, columns[j]] + direction * length * spreads[j]
+    moving = np.flatnonzero(~stays)
+    amount, row = np.empty(4), np.empty(4 * steps)
+    draws, normal = np.empty(_RECORDS * d), np.empty(_RECORDS * d)
+    for begin in range(0, len(moving) if d else 0, _RECORDS):
+        some = moving[begin : begin + _RECORDS]
+        for place, i in enumerate(some):
+            for s in range(steps):
+                _draw(keys[1], np.uint64((start + i) * steps + s), row, 4 * s)
+            for j in range(d):
+                draws[place * d + j] = min(max(row[j], _LEAST), _MOST)
+        normal_quantiles(draws, normal, len(some) * d)
+        for place, i in enumerate(some):
+            _draw(keys[0], np.uint64(start + i), amount, 0)
+            length = limits[0, i] + (limits[1, i] - limits[0, i]) * amount[0]
+            _add_move(perturbed[i], original[i], normal[place * d :], length, columns, spreads)
+
+
+@njit(nogil=True, error_model="numpy")
+def _add_move(moved: Any, own: Any, normal: Any, length: float, columns: Any, spreads: Any) -> None:
+    """A record after a move of some length, in the direction of as many normal draws."""
+    squares = 0.0
+    for j in range(len(columns)):
+        if np.isnan(own[columns[j]]):
+            normal[j] = 0.0
+        squares += normal[j] * normal[j]
+    norm = math.sqrt(squares)
+    for j in range(len(columns)):
+        direction = normal[j] / norm if norm > 0.0 else 0.0
+        moved[columns[j]] = own[columns[j]] + direction * length * spreads[j]
