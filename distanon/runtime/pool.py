@@ -21,6 +21,7 @@ from distanon.runtime.faults import BLAMELESS, RESUMABLE, kind_of, task_error
 from distanon.runtime.head import HeadWatch, head_address
 from distanon.runtime.roster import IDLE_S, Member, Roster, Sent
 from distanon.runtime.settings import RuntimeSettings
+from distanon.runtime.under_way import UnderWay
 from distanon.runtime.worker import Outcome
 
 _STEP_S = 1.0
@@ -29,6 +30,8 @@ _WINDOW = 4  # calls in the pool for each worker, finished ones that wait for th
 _LOOK_AHEAD = 8  # queued calls among which one is chosen whose inputs are near
 _WATCH_S = 5.0
 _VALUE_S = 5.0
+_LOOK_S = 0.001  # between two looks for results while the next one is there: each asks of all
+_TELL_S = 0.1
 _MOST_LOSSES = 20  # of one result: more means that it can't be stored, not that nodes go
 
 
@@ -48,8 +51,12 @@ class Pool:
         self._progress = progress
         self._queue: deque[Call] = deque()
         self._blocked: list[Call] = []
+        self._under_way = UnderWay()
         self._seconds = _SHORT_S  # of a call, smoothed
         self._told: dict[str, int] = {}
+        self._told_at = self._looked_at = 0.0
+        self.failed = 0
+        """Calls that can't be done."""
         self.held_back = 0
         """Items that maps have yet to submit."""
         self._members = threading.RLock()
@@ -66,8 +73,7 @@ class Pool:
     @property
     def backlog(self) -> int:
         """Items that are under way or wait."""
-        running = sum(len(member.calls) for member in self.roster.members)
-        return len(self._queue) + len(self._blocked) + running + self.held_back
+        return len(self._queue) + len(self._blocked) + len(self._under_way) + self.held_back
 
     def close(self) -> None:
         """Ends all workers; where the head is lost, nobody can."""
@@ -137,6 +143,14 @@ class Pool:
             self.step()
         return result
 
+    def look(self) -> None:
+        """Sends what can be sent; takes in what has finished, unless it did so a moment ago."""
+        if time.monotonic() - self._looked_at > _LOOK_S:
+            self.step(0)
+            return
+        with self._members:
+            self._send()
+
     def step(self, timeout: float = _STEP_S) -> None:
         """Sends what can be sent and takes in what finishes within the time.
 
@@ -153,16 +167,21 @@ class Pool:
             self.roster.give_back(self.backlog)
             self.roster.check_alone(self.backlog)
             self._tell()
+        self._looked_at = time.monotonic()
 
     def _check_head(self) -> None:
         if self._head is not None:
             self._head.check()
 
     def _tell(self) -> None:
-        """Those who watch the cluster learn what has changed."""
+        """Those who watch the cluster learn what has changed, not of every result."""
+        backlog, now = self.backlog, time.monotonic()
+        if backlog and now - self._told_at < _TELL_S:
+            return
+        self._told_at = now
         ready = len(self.roster.ready)
         figures = {
-            "backlog": self.backlog,
+            "backlog": backlog,
             "workers": ready,
             "workers_starting": len(self.roster.members) - ready,
             "workers_lost": self.losses.workers_lost,
@@ -173,24 +192,25 @@ class Pool:
                 observe(self._progress, name, value)
         self._told = figures
 
-    def _arrived(self, timeout: float) -> set[Any]:
+    def _arrived(self, timeout: float) -> list[Any]:
+        """References of greetings and outcomes that are there, those of a worker in their order."""
         import ray
 
-        awaited = [ref for member in self.roster.members for ref in member.awaited]
+        awaited = self.roster.greetings + self._under_way.replies
         if not awaited:
             time.sleep(min(timeout, 0.05))
-            return set()
+            return []
         arrived, _ = ray.wait(awaited, num_returns=len(awaited), timeout=0, fetch_local=False)
         if not arrived and timeout:
             arrived, _ = ray.wait(awaited, timeout=timeout, fetch_local=False)
-        return set(arrived)
+        return list(arrived)
 
     def _send(self) -> None:
         """Gives queued calls to the least busy workers."""
         while self._queue:
             depth = 2 if self._seconds < _SHORT_S else 1
-            member = min(self.roster.ready, key=lambda each: len(each.calls), default=None)
-            if member is None or len(member.calls) >= depth:
+            member = self._under_way.least_busy(depth)
+            if member is None:
                 return
             call = self._next_for(member)
             if self._supplied(call):
@@ -208,14 +228,14 @@ class Pool:
         given = [result.reference for result in call.inputs]
         shared = [] if call.shared is None else [call.shared.reference]
         try:
-            outcome, value = member.actor.call.options(num_returns=2).remote(
+            replies = member.actor.call.options(num_returns=2).remote(
                 call.function, shared, call.item, given
             )
         except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
             self._end(call, error)
             return
         call.state = "running"
-        member.calls[outcome] = Sent(call, value, given)
+        self._under_way.add(member, call, tuple(replies), given)
 
     def _supplied(self, call: Call) -> bool:
         """Holds the results that a call needs; where one is lost, queues its making first."""
@@ -232,35 +252,34 @@ class Pool:
             self._blocked.append(call)
         return not missing
 
-    def _take_in(self, arrived: set[Any]) -> None:
-        for member in list(self.roster.members):
-            if not member.ready:
-                if member.greeting in arrived:
-                    self.roster.welcome(member)
-                continue
-            for outcome in [ref for ref in member.calls if ref in arrived]:
-                if not self._settle(member, outcome):
-                    break
+    def _take_in(self, arrived: list[Any]) -> None:
+        for reference in arrived:
+            member = self._under_way.owner(reference)
+            if member is not None:
+                self._settle(member, reference)
+        for member in self.roster.welcomed(arrived):
+            self._under_way.offer(member)
 
-    def _settle(self, member: Member, reference: Any) -> bool:
-        """Takes in how one call went; False where its worker is gone."""
+    def _settle(self, member: Member, reference: Any) -> None:
+        """Takes in how one call went."""
         import ray
 
         sent = member.calls[reference]
         try:
             outcome: Outcome = ray.get(reference)
         except ray.exceptions.RayTaskError as error:
-            del member.calls[reference]
+            self._under_way.settle(reference)
             self._end(sent.call, task_error(error))
-            return True
+            return
         except ray.exceptions.RayError as error:
+            self._under_way.strike(member)
             self._lose(member, kind_of(error))
-            return False
-        del member.calls[reference]
+            return
+        self._under_way.settle(reference)
         member.idle_since = time.monotonic()
         if outcome.kind == "missing":
             self._replace_inputs(sent, outcome.missing)
-            return True
+            return
         self._seconds = 0.5 * self._seconds + 0.5 * outcome.seconds
         observe(self._progress, WORK, outcome.seconds)
         if outcome.kind == "raised":
@@ -268,12 +287,12 @@ class Pool:
         elif sent.call.state != "dropped":
             sent.call.finish(sent.value, member.node)
             self._end(sent.call)
-        return True
 
     def _end(self, call: Call, error: BaseException | None = None) -> None:
         """A call is settled: those that waited for it hold its result before it is let go."""
         if error is not None:
             call.fail(error)
+            self.failed += 1
         if call.wanted and not call.losses:
             self._progress.advance()
         blocked, self._blocked = self._blocked, []

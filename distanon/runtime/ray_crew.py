@@ -73,16 +73,17 @@ class RayCrew:
         self._progress.start(phase, len(todo))
         pool, calls = self._pool, deque[Call]()
         pool.held_back += len(todo)
+        before = pool.failed
         try:
             while todo or calls:
-                failed = any(call.error is not None for call in calls)
+                failed = pool.failed > before and any(call.error is not None for call in calls)
                 while todo and not failed and len(calls) < pool.window:
                     calls.append(Call.of(function, shared, todo.popleft()))
                     pool.held_back -= 1
                     pool.submit(calls[-1])
                 value = pool.complete(calls[0]) if keep else pool.value(calls[0])
                 calls.popleft().take()
-                pool.step(0)  # so that workers have something to do while the caller works
+                pool.look()  # so that workers have something to do while the caller works
                 yield Kept(value) if keep else value
         finally:
             pool.held_back -= len(todo)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,11 +51,6 @@ class Member:
     calls: dict[Any, Sent] = field(default_factory=dict)
     idle_since: float = field(default_factory=time.monotonic)
 
-    @property
-    def awaited(self) -> list[Any]:
-        """The references to wait for."""
-        return list(self.calls) if self.ready else [self.greeting]
-
 
 class Roster:
     """Keeps as many workers as the settings ask for and the cluster holds.
@@ -79,6 +75,7 @@ class Roster:
         self._alone_since: float | None = None
         self._noted = False
         self.members: list[Member] = []
+        self._starting: dict[Any, Member] = {}
 
     @property
     def target(self) -> int:
@@ -104,7 +101,9 @@ class Roster:
         """
         for _ in range(self._room.wanted(backlog) - len(self.members)):
             actor = self._actor_class.remote()
-            self.members.append(Member(actor, actor.greet.remote()))
+            member = Member(actor, actor.greet.remote())
+            self.members.append(member)
+            self._starting[member.greeting] = member
 
     def give_back(self, backlog: int) -> None:
         """Ends workers that have had nothing to do for a while, so that their nodes can go.
@@ -121,15 +120,29 @@ class Roster:
         # Those that still wait for a node first, then those whose node is soonest free.
         idle.sort(key=lambda one: (one.ready, sharers[one.node]))
         for member in idle[: max(0, spare)]:
-            self.members.remove(member)
-            _end(member)
+            self._remove(member)
 
-    def welcome(self, member: Member) -> None:
-        """Takes in a worker whose greeting has arrived, or notes that it died before.
+    @property
+    def greetings(self) -> list[Any]:
+        """References of what those say who start."""
+        return list(self._starting)
+
+    def welcomed(self, arrived: Sequence[Any]) -> list[Member]:
+        """Takes in the workers whose greetings have arrived.
+
+        Args:
+            arrived: references, of greetings or not.
 
         Raises:
             ClusterError: workers will not start.
         """
+        found = [self._starting[one] for one in arrived if one in self._starting]
+        for member in found:
+            self._welcome(member)
+        return [member for member in found if member.ready]
+
+    def _welcome(self, member: Member) -> None:
+        """Takes in a worker, or notes that it died before it could greet."""
         import ray
 
         try:
@@ -138,6 +151,7 @@ class Roster:
             self._count_start(error)
             self.lose(member, kind_of(error))
             return
+        del self._starting[member.greeting]
         member.ready, member.node = True, greeting.node
         member.idle_since = time.monotonic()
         self._failed_starts, self._alone_since, self._noted = 0, None, False
@@ -159,8 +173,7 @@ class Roster:
 
     def lose(self, member: Member, kind: str) -> list[Sent]:
         """Strikes a worker off; what it was at."""
-        self.members.remove(member)
-        _end(member)  # out of reach is not dead: nothing may run twice at once
+        self._remove(member)  # out of reach is not dead: nothing may run twice at once
         self._losses.workers_lost += 1
         self._losses.causes[kind] = self._losses.causes.get(kind, 0) + 1
         self._progress.note(f"lost a worker ({kind}), replacing it")
@@ -175,7 +188,7 @@ class Roster:
         Raises:
             ClusterError: for too long, or no node will ever hold one.
         """
-        if self.ready or not backlog:
+        if not backlog or any(member.ready for member in self.members):
             self._alone_since = None
             return
         now = time.monotonic()
@@ -191,9 +204,15 @@ class Roster:
 
     def close(self) -> None:
         """Ends all workers."""
-        for member in self.members:
-            _end(member)
-        self.members.clear()
+        for member in list(self.members):
+            self._remove(member)
+
+    def _remove(self, member: Member) -> None:
+        """Ends a worker; it takes no more calls."""
+        self.members.remove(member)
+        self._starting.pop(member.greeting, None)
+        member.ready = False
+        _end(member)
 
 
 def _end(member: Member) -> None:

@@ -15,7 +15,7 @@ def pool():
     """One without Ray, that bears one failure of an item."""
     pool = Pool.__new__(Pool)
     pool.losses, pool._queue, pool._blocked = Losses(), deque(), []
-    pool._max_failures = 1
+    pool._max_failures, pool.failed = 1, 0
     pool._progress = SimpleNamespace(advance=lambda: None)
     pool.roster = SimpleNamespace(lose=lambda member, _kind: member)
     return pool
