@@ -211,7 +211,7 @@ def _candidates(
             asked = distinct(people.space.embed(values))
             found = nearest(crew, index, asked.rows, 1, "include", blocks)
             found = found.take(asked.point_of)
-            return Candidates(found.starts, found.points)
+            return Candidates(found.starts, found.points.astype(np.int64))
 
         group_of = points.point_of
     others = None

@@ -208,7 +208,8 @@ def _nearest_rows(
     """For each point the released rows that are nearest, all that tie."""
     index = release_index(side)
     found = nearest(crew, crew.put(index), points, 1, "include", blocks)
-    return [_rows(index, found.points[low:high]) for low, high in pairwise(found.starts)]
+    numbers = found.points.astype(np.int64)
+    return [_rows(index, numbers[low:high]) for low, high in pairwise(found.starts)]
 
 
 def _first_rows(side: Evidence, points: NDArray[np.float64], setting: Setting) -> Integers:

@@ -46,15 +46,20 @@ class _Rows:
         """Calls `step` with four numbers of a row, its weight, and that in all lanes."""
         builder = self.builder
         with cgutils.for_range_slice(builder, self.begin, self.end, _I64(1)) as (entry, _):
-            point = builder.load(builder.gep(self.points, [entry]))
+            point = self._whole(builder.gep(self.points, [entry]))
             at = builder.add(builder.mul(point, self.width), self.column)
-            weight = builder.load(builder.gep(self.weights, [entry]))
+            weight = self._whole(builder.gep(self.weights, [entry]))
             alone = builder.insert_element(
                 ir.Constant(_VECTOR, ir.Undefined), builder.sitofp(weight, _F64), _I32(0)
             )
             zeros = ir.Constant(ir.VectorType(_I32, COLUMNS), [_I32(0)] * COLUMNS)
             factor = builder.shuffle_vector(alone, ir.Constant(_VECTOR, ir.Undefined), zeros)
             step(self.load(self.values, at), weight, factor)
+
+    def _whole(self, pointer: Any) -> Any:
+        """An int32 or int64 as an int64."""
+        number = self.builder.load(pointer)
+        return number if number.type == _I64 else self.builder.sext(number, _I64)
 
     def load(self, pointer: Any, at: Any) -> Any:
         place = self.builder.bitcast(self.builder.gep(pointer, [at]), _VECTOR.as_pointer())
@@ -92,8 +97,8 @@ def extremes_and_sums(
 
     Args:
         values: float64, shape (u, q), row-major; q is at least `column` + 4.
-        points: int64, shape (entries,): rows of `values`.
-        weights: int64, shape (entries,).
+        points: int32 or int64, shape (entries,): rows of `values`.
+        weights: int32 or int64, shape (entries,).
         begin, end: which entries.
         column: the first of the four.
         out: float64, shape (4, 4), gets in its rows LEAST, MOST, TOTAL, the sum of the

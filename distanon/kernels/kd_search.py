@@ -53,14 +53,14 @@ def settle(
             else all that are tied.
 
     Returns:
-        starts (m + 1,), points, weights, distances, radius (m,), next_distance (m,).
+        starts (m + 1,), points and weights (int32), distances, radius (m,), next_distance (m,).
     """
     m = len(queries)
     opens, proposed = candidates
     starts = np.zeros(m + 1, np.int64)
     radius, beyond = np.empty(m), np.empty(m)
-    points = np.empty(len(proposed), np.int64)
-    weights = np.empty(len(proposed), np.int64)
+    points = np.empty(len(proposed), np.int32)
+    weights = np.empty(len(proposed), np.int32)
     distances = np.empty(len(proposed))
     filled = 0
     for i in range(m):

@@ -26,7 +26,7 @@ def neighborhood_entropies(starts: Any, distances: Any, weights: Any, sigma: flo
     Args:
         starts: int64, shape (m + 1,).
         distances: float64, shape (entries,), at least 0, ascending in each neighborhood.
-        weights: int64, shape (entries,), at least 0.
+        weights: int32 or int64, shape (entries,), at least 0.
         sigma: width of influence, above 0.
 
     Returns:
@@ -85,8 +85,8 @@ def neighbor_means(starts: Any, points: Any, weights: Any, every: Any) -> Any:
 
     Args:
         starts: int64, shape (m + 1,).
-        points: int64, shape (entries,), places in `every`.
-        weights: int64, shape (entries,), at least 0.
+        points: int32 or int64, shape (entries,), places in `every`.
+        weights: int32 or int64, shape (entries,), at least 0.
         every: float64, shape (u,).
 
     Returns:

@@ -35,9 +35,9 @@ def neighborhood_means(starts: Any, points: Any, weights: Any, values: Any, colu
 
     Args:
         starts: int64, shape (m + 1,).
-        points: int64, shape (entries,), rows of `values`. Fastest where those of a neighborhood
-            lie together.
-        weights: int64, shape (entries,), records of that point, at least 1.
+        points: int32 or int64, shape (entries,), rows of `values`. Fastest where those of a
+            neighborhood lie together.
+        weights: int32 or int64, shape (entries,), records of that point, at least 1.
         values: float64, shape (u, q), row-major; NaN is missing.
         columns: int64, shape (c,): which columns.
 

@@ -27,6 +27,7 @@ __all__ = ["NeighborIndex", "Neighborhoods", "Points", "Ties", "distinct"]
 
 Ties = Literal["include", "truncate"]
 _AT_ONCE = 8192  # queries that are searched at a time
+_MOST = int(np.iinfo(np.int32).max)  # records that lists can number
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,8 @@ class Neighborhoods:
 
     Attributes:
         starts: int64, shape (m + 1,).
-        points: int64, shape (entries,): point numbers, by (distance, lowest record number).
-        weights: int64, shape (entries,), at least 1: how many records of that point belong.
+        points: int32, shape (entries,): point numbers, by (distance, lowest record number).
+        weights: int32, shape (entries,), at least 1: how many records of that point belong.
             The own point has one less than its count; truncation may take part of a point.
         distances: float64, shape (entries,).
         radius: float64, shape (m,): d_k, the distance of the k-th nearest record.
@@ -46,8 +47,8 @@ class Neighborhoods:
     """
 
     starts: NDArray[np.int64]
-    points: NDArray[np.int64]
-    weights: NDArray[np.int64]
+    points: NDArray[np.int32]
+    weights: NDArray[np.int32]
     distances: NDArray[np.float64]
     radius: NDArray[np.float64]
     next_distance: NDArray[np.float64]
@@ -62,7 +63,7 @@ class Neighborhoods:
         offsets = np.cumsum([0, *(len(part.points) for part in parts)])
         starts = [np.zeros(1, dtype=np.int64)]
         starts += [part.starts[1:] + at for part, at in zip(parts, offsets, strict=False)]
-        empty, none = np.empty(0, dtype=np.int64), np.empty(0)
+        empty, none = np.empty(0, dtype=np.int32), np.empty(0)
         return Neighborhoods(
             np.concatenate(starts),
             np.concatenate([empty, *(part.points for part in parts)]),
@@ -185,10 +186,13 @@ class NeighborIndex:
             threads: how many work; says nothing about the index.
 
         Raises:
-            InfeasibleError: there are no points.
+            InfeasibleError: there are no points, or more records than an int32 can number.
         """
-        if not len(points):
-            raise InfeasibleError("expected at least 1 record to search for neighbors, got 0")
+        if not 1 <= len(points.point_of) <= _MOST:
+            raise InfeasibleError(
+                f"expected from 1 to {_MOST:,} records to search for neighbors together, "
+                f"got {len(points.point_of):,}"
+            )
         if engine:
             return NeighborIndex(points, Proposer.build(points, engine, threads=threads))
         chosen = Proposer.chosen(points, threads)
@@ -367,8 +371,8 @@ def _in_turn(
     np.cumsum(starts, out=starts)
     whole = Neighborhoods(
         starts,
-        np.empty(starts[-1], dtype=np.int64),
-        np.empty(starts[-1], dtype=np.int64),
+        np.empty(starts[-1], dtype=np.int32),
+        np.empty(starts[-1], dtype=np.int32),
         np.empty(starts[-1]),
         np.empty(len(numbers)),
         np.empty(len(numbers)),

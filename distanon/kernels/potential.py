@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Counts = NDArray[np.int32] | NDArray[np.int64]
 
 _GRID = 17  # widths tried before the best bracket is narrowed
 _FINER = 65  # widths that are looked at as well where all of the sample is
@@ -44,13 +45,13 @@ def segment_sums(values: Floats, starts: Integers) -> Floats:
     return result
 
 
-def potentials(starts: Integers, distances: Floats, weights: Integers, sigma: float) -> Floats:
+def potentials(starts: Integers, distances: Floats, weights: Counts, sigma: float) -> Floats:
     """Topological potential of each query: the sum of exp(-(distance / sigma)²).
 
     Args:
         starts: int64, shape (m + 1,).
         distances: float64, shape (nnz,), at least 0.
-        weights: int64, shape (nnz,), at least 0.
+        weights: int32 or int64, shape (nnz,), at least 0.
         sigma: width of influence, above 0.
 
     Returns:
@@ -62,7 +63,7 @@ def potentials(starts: Integers, distances: Floats, weights: Integers, sigma: fl
     return segment_sums(weights.astype(np.float64) * field, starts)
 
 
-def entropies(starts: Integers, distances: Floats, weights: Integers, sigma: float) -> Floats:
+def entropies(starts: Integers, distances: Floats, weights: Counts, sigma: float) -> Floats:
     """Neighborhood topological potential entropy of each query.
 
     With x = -(distance / sigma)² and y = x - max x, the entropy of the weights exp(x) / Σ exp(x)
@@ -71,7 +72,7 @@ def entropies(starts: Integers, distances: Floats, weights: Integers, sigma: flo
     Args:
         starts: int64, shape (m + 1,).
         distances: float64, shape (nnz,), at least 0.
-        weights: int64, shape (nnz,), at least 0.
+        weights: int32 or int64, shape (nnz,), at least 0.
         sigma: width of influence, above 0.
 
     Returns:
@@ -87,14 +88,14 @@ def entropies(starts: Integers, distances: Floats, weights: Integers, sigma: flo
 
 
 def dispersions(
-    starts: Integers, points: Integers, weights: Integers, own: Floats, every: Floats
+    starts: Integers, points: Counts, weights: Counts, own: Floats, every: Floats
 ) -> Floats:
     """Entropy of each query over the mean entropy of its neighbors.
 
     Args:
         starts: int64, shape (m + 1,).
-        points: int64, shape (nnz,), numbers of the neighbors, indices into `every`.
-        weights: int64, shape (nnz,), at least 0.
+        points: int32 or int64, shape (nnz,), numbers of the neighbors, indices into `every`.
+        weights: int32 or int64, shape (nnz,), at least 0.
         own: float64, shape (m,), the queries' entropies.
         every: float64, shape (u,), the entropies of all points.
 

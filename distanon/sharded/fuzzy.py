@@ -208,7 +208,7 @@ def _listed(
 ) -> tuple[Integers, Integers, Floats, Floats]:
     """Each node's nearest distinct centroids, for `fuzzy.sum_nearest`."""
     found = index.nearest(dense, nearest, "truncate")
-    return found.starts, found.points, found.distances, found.next_distance
+    return found.starts, found.points.astype(np.int64), found.distances, found.next_distance
 
 
 def _dealt(found: Sums, points: Points) -> Integers:

@@ -191,7 +191,7 @@ def _nearest(
     at = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
     is_there = keys[order[at]] == wanted
     own = np.where(is_there, found.distances[order[at]], np.inf)
-    return found.radius, found.starts, found.distances, found.weights, own
+    return found.radius, found.starts, found.distances, found.weights.astype(np.int64), own
 
 
 def _like(shared: tuple[View, Floats], part: Partition) -> tuple[Integers, Integers]:

@@ -9,7 +9,7 @@ Source: Zhang et al., Definitions 2 to 8.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -20,7 +20,6 @@ from distanon.data.space import AttributeSpace
 from distanon.data.streams import Streams
 from distanon.kernels.neighbors import Neighborhoods, NeighborIndex, Points, Ties
 from distanon.kernels.potential import best_sigma, dispersions, entropies
-from distanon.kernels.threads import in_threads, shares_of
 from distanon.methods.base import BLOCK, Context
 from distanon.methods.dptpe import perturbation
 from distanon.methods.dptpe.substitutes import Source, first_choice
@@ -93,7 +92,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What the second pass reads: all points with their entropies, in any order.
+    """What the second pass reads: all points with their entropies.
 
     Attributes:
         values: float64 (u, q), each point's values in codes, row-major.
@@ -193,26 +192,23 @@ def survey(
     for (start, stop), some in zip(
         runs, crew.map(_entropies, widths, phase="entropies"), strict=True
     ):
-        every[start:stop] = some
-    # In the order of the tree, since what stands together there is asked for together.
-    place = np.empty(len(points), np.int64)
-    place[order] = np.arange(len(points))
-    together = _taken(values, order, driver_threads(crew))
-    field = Field(together, every, choice.space, context.streams, settings.swap)
+        every[order[start:stop]] = some
+    field = Field(values, every, choice.space, context.streams, settings.swap)
     nominal = int(choice.space.nominal.sum())
     records = [_records_of(points, order[start:stop], nominal) for start, stop in runs]
     items = [
-        (run, kept, numbers, counts)
-        for run, kept, (numbers, counts) in zip(runs, lists, records, strict=True)
+        (order[start:stop], kept, numbers, counts)
+        for (start, stop), kept, (numbers, counts) in zip(runs, lists, records, strict=True)
     ]
-    shared = crew.put((field, choice, place))
-    known = list(crew.map(_known, items, shared=shared, keep=True, phase="dispersion"))
+    shared = crew.put((field, choice))
+    place = np.empty(len(points), np.int64)
+    place[order] = np.arange(len(points))
     borders = np.array([0, *(stop for _, stop in runs)], np.int64)
     result = Survey(
         order,
         place,
         borders,
-        known,
+        [],
         sigma,
         np.empty(len(points)),
         np.empty(len(points)),
@@ -220,9 +216,10 @@ def survey(
         np.empty(len(points), np.int8),
         np.full((len(points.point_of), nominal), np.nan),
     )
-    for (start, stop), kept, (numbers, _) in zip(runs, known, records, strict=True):
+    known = crew.map(_known, items, shared=shared, keep=True, phase="dispersion")
+    for (who, _, numbers, _), kept in zip(items, known, strict=True):
+        result.kept.append(kept)
         traits, swaps, source = crew.fetch(kept)
-        who = order[start:stop]
         result.dispersion[who], result.radius[who] = traits.dispersion, traits.radius
         result.dominated[who], result.source[who] = traits.dominated, source
         result.swaps[numbers] = swaps
@@ -232,17 +229,6 @@ def survey(
 def driver_threads(crew: Crew) -> int:
     """How many threads the driver may use while workers wait for it: none more than it has CPUs."""
     return min(crew.workers, os.cpu_count() or 1)
-
-
-def _taken(values: Floats, order: Integers, threads: int) -> Floats:
-    """The values in another order; their number of threads says nothing about them."""
-    result = np.empty_like(values)
-
-    def take(at: slice) -> None:
-        np.take(values, order[at], axis=0, out=result[at], mode="clip")
-
-    in_threads(take, shares_of(len(order), threads), threads)
-    return result
 
 
 def _records_of(points: Points, who: Integers, nominal: int) -> tuple[Integers, Integers]:
@@ -263,15 +249,13 @@ def _entropies(_: None, item: tuple[Neighborhoods, float]) -> Floats:
 
 
 def _known(
-    shared: tuple[Field, Choice, Integers],
-    item: tuple[tuple[int, int], Neighborhoods, Integers, Integers],
+    shared: tuple[Field, Choice], item: tuple[Integers, Neighborhoods, Integers, Integers]
 ) -> Known:
-    """What is known of a run of points, with their neighborhoods, records and their numbers."""
-    field, choice, place = shared
-    (start, stop), lists, records, counts = item
-    lists = replace(lists, points=place.take(lists.points))
-    traits = traits_of(lists, field.entropies[start:stop], field)
-    sources = choice.sources(field.values[start:stop], traits.means)
+    """What is known of some points, with their neighborhoods, records and their numbers."""
+    field, choice = shared
+    points, lists, records, counts = item
+    traits = traits_of(lists, field.entropies[points], field)
+    sources = choice.sources(field.values[points], traits.means)
     return Known(traits, swaps_of(field, records, counts, lists), sources)
 
 

@@ -223,4 +223,4 @@ def _directions(uniforms: Floats, movable: Booleans) -> Floats:
 def _entries(neighborhoods: Neighborhoods, column: Floats) -> tuple[Integers, Floats, Integers]:
     """For each entry its query, its value and its weight."""
     rows = np.repeat(np.arange(len(neighborhoods)), np.diff(neighborhoods.starts))
-    return rows, column[neighborhoods.points], neighborhoods.weights
+    return rows, column[neighborhoods.points], neighborhoods.weights.astype(np.int64)
