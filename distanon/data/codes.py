@@ -128,8 +128,8 @@ def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     if pa.types.is_floating(kind):
         values = column.to_numpy(zero_copy_only=False)
         missing = np.isnan(values)
-        mask = missing if missing.any() else None  # without one nothing is copied
-        column = pa.array(values + kind.to_pandas_dtype()(0), kind, mask=mask)
+        if missing.any() or (np.signbit(values) & (values == 0)).any():  # else nothing is copied
+            column = pa.array(values + kind.to_pandas_dtype()(0), kind, mask=missing)
     return column
 
 
@@ -147,7 +147,7 @@ def numbers(column: pa.ChunkedArray | pa.Array) -> Numbers:
             if isinstance(column, pa.Array)
             else (column.to_numpy())
         )
-        floats = floats.astype(np.float64) + 0.0
+        floats = floats.astype(np.float64, copy=False) + 0.0
         return Numbers(~np.isnan(floats), floats=floats)
     values = plain(column)
     if is_text(kind):

@@ -106,14 +106,14 @@ def _numbers_of(
     values: NDArray[np.float64], coding: Coding, kind: pa.DataType, *, widen: bool
 ) -> pa.Array:
     missing = np.isnan(values)
-    present = np.where(missing, 0.0, values)
+    present = np.where(missing, 0.0, values) if missing.any() else values
     if pa.types.is_null(kind):
         return pa.nulls(len(values))
     if codes.is_text(kind):
         return _texts_of(present, missing)
     if pa.types.is_floating(kind):
         with np.errstate(over="ignore"):
-            stored = present.astype(kind.to_pandas_dtype())
+            stored = present.astype(kind.to_pandas_dtype(), copy=False)
         if not np.isfinite(stored).all():
             raise ValueError("a value beyond the column's type")
         return pa.array(stored, kind, mask=missing if missing.any() else None)

@@ -1,4 +1,4 @@
-"""Means over neighborhoods, four columns side by side.
+"""Means over neighborhoods, four or eight columns side by side.
 
 Sums run over a neighborhood in its own order, so that no result depends on how queries were cut
 into ranges.
@@ -11,18 +11,20 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from distanon.kernels.four_columns import (
-    COLUMNS,
+from distanon.kernels.columns_abreast import (
+    ABOVE,
     LEAST,
     MOST,
+    ROOM,
     SINGLE,
     TOTAL,
-    extremes_and_sums,
-    sums_above,
+    sums_of_4,
+    sums_of_8,
 )
 
 __all__ = ["neighborhood_means"]
 
+_NARROW, _WIDE = 4, 8  # columns side by side
 _MOST_OF_IT = 1.0 + 1e-12
 
 
@@ -48,7 +50,7 @@ def neighborhood_means(starts: Any, points: Any, weights: Any, values: Any, colu
     m, width = len(starts) - 1, values.shape[1]
     means = np.empty((m, len(columns)))
     dominated = np.zeros((m, len(columns)), np.bool_)
-    found = np.empty((COLUMNS + 1, COLUMNS))
+    found = np.empty(ROOM)
     for i in range(m):
         begin, end = starts[i], starts[i + 1]
         size = 0
@@ -57,16 +59,19 @@ def neighborhood_means(starts: Any, points: Any, weights: Any, values: Any, colu
         first, after = 0, 0  # the columns that `found` is of
         for j in range(len(columns)):
             c = columns[j]
-            if c >= after and width >= COLUMNS:
-                first = min(c, width - COLUMNS)
-                after = first + COLUMNS
-                extremes_and_sums(values, points, weights, begin, end, first, found)
-                sums_above(values, points, weights, begin, end, first, found)
+            if c >= after and width >= _WIDE:
+                first = min(c, width - _WIDE)
+                after = first + _WIDE
+                sums_of_8(values, points, weights, begin, end, first, found)
+            elif c >= after and width >= _NARROW:
+                first = min(c, width - _NARROW)
+                after = first + _NARROW
+                sums_of_4(values, points, weights, begin, end, first, found)
             at = c - first
-            if width < COLUMNS or size == 0 or np.isnan(found[TOTAL, at]):
+            if width < _NARROW or size == 0 or np.isnan(found[TOTAL, at]):
                 means[i, j], dominated[i, j] = _with_gaps(points, weights, begin, end, values, c)
                 continue
-            above = found[COLUMNS, at] / size
+            above = found[ABOVE, at] / size
             means[i, j] = min(found[LEAST, at] + above, found[MOST, at])
             dominated[i, j] = 2.0 * found[SINGLE, at] > found[TOTAL, at] * _MOST_OF_IT
     return means, dominated

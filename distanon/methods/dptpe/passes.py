@@ -83,11 +83,11 @@ class Choice:
     least: float
     is_asked: bool
 
-    def sources(self, values: Floats, means: Floats) -> NDArray[np.int8]:
+    def sources(self, values: Floats, points: Integers, means: Floats) -> NDArray[np.int8]:
         """`first_choice`, or NONE for all."""
         if not self.is_asked:
-            return np.full(len(values), Source.NONE, dtype=np.int8)
-        return first_choice(values, means, self.finish, self.space, self.least)
+            return np.full(len(points), Source.NONE, dtype=np.int8)
+        return first_choice(values, points, means, self.finish, self.space, self.least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,8 +254,8 @@ def _known(
     """What is known of some points, with their neighborhoods, records and their numbers."""
     field, choice = shared
     points, lists, records, counts = item
-    traits = traits_of(lists, field.entropies[points], field)
-    sources = choice.sources(field.values[points], traits.means)
+    traits = traits_of(lists, field.entropies.take(points), field)
+    sources = choice.sources(field.values, points, traits.means)
     return Known(traits, swaps_of(field, records, counts, lists), sources)
 
 

@@ -284,7 +284,9 @@ def _known(shared: tuple[Floats, Choice, Streams, float], item: tuple[Piece, Fou
     field = Field(found.values, every[found.leads], choice.space, streams, swap)
     traits = traits_of(found.lists, every[piece.leads], field)
     swaps = swaps_of(field, piece.numbers[points.records], points.counts, found.lists)
-    return Known(traits, swaps, choice.sources(piece.values, traits.means))
+    return Known(
+        traits, swaps, choice.sources(piece.values, np.arange(len(piece.values)), traits.means)
+    )
 
 
 def _told(_: None, item: tuple[Piece, Known, float]) -> Told:

@@ -164,12 +164,18 @@ def find_differing(
 
 
 def first_choice(
-    values: Floats, means: Floats, finishing: Finishing, space: AttributeSpace, least: float
+    values: Floats,
+    points: Integers,
+    means: Floats,
+    finishing: Finishing,
+    space: AttributeSpace,
+    least: float,
 ) -> NDArray[np.int8]:
     """Whether the neighbors' means will do as substitutes.
 
     Args:
-        values: float64 (m, q), in codes.
+        values: float64 (u, q), in codes.
+        points: int64 (m,), of which points.
         means: float64 (m, q), of the neighbors.
         finishing: what a value becomes before it is released.
         space: of the attributes.
@@ -178,13 +184,14 @@ def first_choice(
     Returns:
         int8 (m,) of `Source`: NONE where the finished means are the record itself, or too near.
     """
-    source = np.full(len(values), Source.NONE, dtype=np.int8)
-    for start in range(0, len(values), _AT_ONCE):
+    source = np.full(len(points), Source.NONE, dtype=np.int8)
+    for start in range(0, len(points), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        released, _, unchanged = finished(finishing, values[part], means[part])
+        own = values.take(points[part], axis=0)
+        released, _, unchanged = finished(finishing, own, means[part])
         far = ~unchanged
         if least:
-            far = is_far_enough(values[part], released, space, least)
+            far = is_far_enough(own, released, space, least)
         source[part][far] = Source.NEIGHBORS_MEAN
     return source
 

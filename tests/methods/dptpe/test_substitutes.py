@@ -32,7 +32,7 @@ def found(make, columns, means, k=1, least=0.0):
     index = context.crew.put(NeighborIndex.build(points))
     finish = finishing(space.attributes, space.domains, values, k, "clip", "grid")
     means = np.array(means, dtype=float)
-    source = first_choice(own, means, finish, space, least)
+    source = first_choice(own, np.arange(len(own)), means, finish, space, least)
     finished, _ = finish.finish(own, means)
     pending = np.flatnonzero(source == Source.NONE)
     found, others = find_differing(context, index, points, own, pending, finish, space, least)
