@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import cluster_jobs
-from cluster_model import FORESEEN, SEEN, Work, costs, forecasts, told, validation
+from cluster_model import FORESEEN, SEEN, Work, forecasts, validation
+from crew_costs import costs, told
 from replayed_work import Course
 from rows import Row
-from scaling_model import coarser, repeated, widened
-
-_FINEST = FORESEEN[-1]
+from scaling_model import repeated, widened
 
 
 def model(methods: Sequence[str], folder: Path, *, quick: bool) -> Iterator[Row]:
@@ -25,40 +24,35 @@ def model(methods: Sequence[str], folder: Path, *, quick: bool) -> Iterator[Row]
 def foretold(methods: Sequence[str], folder: Path) -> Iterator[Row]:
     """What the model says of many workers, with constants of its own measurement."""
     found = costs()
+    for name in methods:
+        Work(cluster_jobs.QUICK[name](folder), folder / name).recorded(2)  # compiles
     if "dptpe" in methods:
         job = cluster_jobs.dptpe(1_000_000, folder)
-        yield from forecasts(job.name, _Cut(Work(job, folder / "whole")), found)
+        yield from forecasts(job.name, _cut(Work(job, folder / "whole")), found)
         pieces = Work(cluster_jobs.dptpe(5_000_000, folder), folder / "pieces").recorded(1)
         wide = widened(pieces.course(), 20)
         yield from forecasts("dptpe, 100,000,000 records × 8", lambda _: wide, found)
     if "kmfc_gwo" in methods:
         for wolves, many in ((30, 2), (240, 1)):
             job = cluster_jobs.kmfc_gwo(75_000, wolves, many, folder)
-            work = _Cut(Work(job, folder / str(wolves)), "wolves", 101 - many)
+            work = _cut(Work(job, folder / str(wolves)), "wolves", 101 - many)
             yield from forecasts(job.name.replace(f"× {many}", "× 100"), work, found)
     if "reconstruction" in methods:
         job = cluster_jobs.reconstruction(200_000, 2, folder)
-        work = _Cut(Work(job, folder / "adult"), "generations", 149)
+        work = _cut(Work(job, folder / "adult"), "generations", 149)
         yield from forecasts(job.name.replace(", 2 gen", ", 150 gen"), work, found)
 
 
-class _Cut:
-    """The work of a job for any number of workers, recorded for one and for the most.
+def _cut(work: Work, phase: str = "", times: int = 1) -> Callable[[int], Course]:
+    """The work of a job as it is cut for one worker and for those foreseen.
 
     Args:
         work: of few iterations.
         phase: of an iteration's last stage; "": no search.
         times: how often the last one comes.
     """
-
-    def __init__(self, work: Work, phase: str = "", times: int = 1) -> None:
-        work.recorded(2)  # compiles
-        self._courses = {}
-        for workers in (1, _FINEST):
-            course = work.recorded(workers).course()
-            self._courses[workers] = repeated(course, phase, times) if phase else course
-
-    def __call__(self, workers: int) -> Course:
-        if workers in self._courses:
-            return self._courses[workers]
-        return coarser(self._courses[_FINEST], workers)
+    courses = {}
+    for workers in (1, *FORESEEN):
+        course = work.recorded(workers).course()
+        courses[workers] = repeated(course, phase, times) if phase else course
+    return courses.__getitem__

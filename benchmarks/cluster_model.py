@@ -1,17 +1,15 @@
-"""The model of many workers: its constants, a check against workers that sleep, its forecasts."""
+"""The model of many workers: a check against workers that sleep, and its forecasts."""
 
 from __future__ import annotations
 
-import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import scaling_model
 from cluster_jobs import SEED, Job
+from crew_costs import sleepers
 from replayed_work import Course, Recorder, Sleepers
 from rows import Row, at_most, beside, shown
 from scaling_model import Costs
@@ -22,7 +20,6 @@ from distanon.job.inputs import open_inputs
 from distanon.methods.base import BLOCK, Context
 from distanon.runtime import crew
 from distanon.runtime.crew import Crew
-from distanon.runtime.settings import RuntimeSettings
 from distanon.spec import JobSpec
 from distanon.storage.scratch import StoreScratch
 from distanon.storage.store import StorageSettings, Store
@@ -33,55 +30,8 @@ SEEN = (8, 16, 32)
 FORESEEN = (16, 64, 256)
 _LINK = 1.25e9  # bytes a second: 10 Gbit/s
 _ON_NODE = 8
-_CALLS = 3_000
-_WAITS = 60
-_MEGABYTES = 60
-_PUT = 100
 _ROUNDS = 2
 _GOAL = 0.25  # by how much what is seen may be apart from what was predicted
-
-
-def nothing(_shared: Any, _item: Any) -> None:
-    """An item without work."""
-
-
-def echo(_shared: Any, item: Any) -> Any:
-    """An item that comes back."""
-    return item
-
-
-def sleepers(workers: int) -> RuntimeSettings:
-    """So many workers on few CPUs."""
-    return RuntimeSettings(workers=workers, cpus_per_worker=max(0.01, round(2 / workers, 2)))
-
-
-def costs(workers: int = 8) -> Costs:
-    """The constants, measured with so many workers."""
-    with crew(sleepers(workers)) as opened:
-        list(opened.map(nothing, range(8 * workers)))
-        call = min(_timed(opened, nothing, range(_CALLS)) for _ in range(2)) / _CALLS
-        waits = [_timed(opened, nothing, [0]) for _ in range(_WAITS)]
-        block = np.zeros(1_000_000, np.uint8)
-        moved = _timed(opened, echo, [block] * _MEGABYTES) / _MEGABYTES
-        puts = []
-        for _ in range(3):
-            began = time.perf_counter()
-            opened.put(np.zeros(_PUT * 1_000_000, np.uint8))
-            puts.append(time.perf_counter() - began)
-    return Costs(
-        call,
-        max(0.0, statistics.median(waits) - call),
-        max(0.0, moved - call) / 2,
-        min(puts) / _PUT,
-    )
-
-
-def told(found: Costs) -> Iterator[Row]:
-    """The constants as rows."""
-    yield shown("model: a call, ms, where calls follow closely", 1e3 * found.call)
-    yield shown("model: a call that is waited for, ms", 1e3 * (found.call + found.wait))
-    yield shown("model: a MB sent with calls or had back, ms", 1e3 * found.megabyte)
-    yield shown("model: a MB put for all, ms", 1e3 * found.put)
 
 
 class Work:
@@ -98,11 +48,13 @@ class Work:
         self._spec = JobSpec.model_validate({**job.spec, **places})
         self._folder = folder
         self._inputs = open_inputs(self._spec, Streams(SEED))
+        self._recordings = 0
 
     def recorded(self, workers: int) -> Recorder:
         """A recording of the work as it is cut for so many workers."""
         recorder = Recorder(workers)
-        self.release(recorder, f"record-{workers}")
+        self._recordings += 1
+        self.release(recorder, f"recorded-{self._recordings}")
         recorder.end()
         return recorder
 
@@ -125,7 +77,8 @@ def validation(works: Sequence[Work], found: Costs, seen: Sequence[int]) -> Iter
         recordings = [work.recorded(workers) for work in works]
         with crew(sleepers(workers)) as opened:
             for work, recorder in zip(works, recordings, strict=True):
-                predicted = scaling_model.seconds_of(recorder.course(), found, workers)
+                course = recorder.course().quieter(work.recorded(workers).course())
+                predicted = scaling_model.seconds_of(course, found, workers)
                 took = min(
                     work.release(Sleepers(opened, recorder.results), f"asleep-{workers}-{number}")
                     for number in range(_ROUNDS)
@@ -138,7 +91,7 @@ def validation(works: Sequence[Work], found: Costs, seen: Sequence[int]) -> Iter
 
 def forecasts(name: str, courses: Courses, found: Costs) -> Iterator[Row]:
     """Time and efficiency on many workers of a real cluster, and where its driver is the limit."""
-    far = replace(found, link=_LINK, on_node=_ON_NODE)
+    far = replace(found, cores=None, link=_LINK, on_node=_ON_NODE)
     one = scaling_model.forecast(courses, far, 1)
     yield shown(f"forecast, {name}: s on 1 worker", one.seconds)
     yield shown(f"forecast, {name}: of it the driver's s", one.driver)
@@ -151,10 +104,3 @@ def forecasts(name: str, courses: Courses, found: Costs) -> Iterator[Row]:
     yield shown(f"forecast, {name}: workers at which the driver is as busy as each", limit)
     most = max(len(stage.items) for stage in courses(FORESEEN[-1]).stages)
     yield shown(f"forecast, {name}: items at once, at most", most)
-
-
-def _timed(opened: Crew, function: Callable[[Any, Any], Any], items: Iterable[Any]) -> float:
-    began = time.perf_counter()
-    for _ in opened.map(function, items):
-        pass
-    return time.perf_counter() - began

@@ -2,15 +2,17 @@
 
 What the driver does is the same each time: the same code, the same messages. So many more workers
 than this machine has CPUs show what a driver can keep busy. Recorded seconds are CPU seconds of one
-thread: those that the work takes where nobody disturbs it.
+thread: those that the work takes where nobody disturbs it. The driver's between two stages are wall
+seconds: it uses threads there, and writes files.
 """
 
 from __future__ import annotations
 
+import os
 import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from distanon.runtime.crew import Crew, Kept, Losses, SerialCrew, Shared
@@ -26,11 +28,17 @@ class Item:
         seconds: that the function took.
         sent: bytes of the item as it travels.
         told: bytes of the result that the driver gets.
+        kept: bytes of the result where it stays with the workers.
+        inputs: kept results that it is given.
+        given: bytes of those.
     """
 
     seconds: float
     sent: int
     told: int
+    kept: int = 0
+    inputs: int = 0
+    given: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,14 @@ class Course:
         """Seconds that the driver computes."""
         return self.after + sum(stage.before + stage.within for stage in self.stages)
 
+    def quieter(self, other: Course) -> Course:
+        """The same work, where what the driver does took the shorter of two times."""
+        stages = tuple(
+            replace(one, before=min(one.before, two.before))
+            for one, two in zip(self.stages, other.stages, strict=True)
+        )
+        return replace(self, stages=stages, after=min(self.after, other.after))
+
     @property
     def calls(self) -> int:
         """Items of all stages."""
@@ -96,7 +112,7 @@ class Recorder(SerialCrew):
         super().__init__()
         self._stages: list[tuple[str, list[Any], float, float, bool]] = []
         self._put: list[Any] = []
-        self._idle_since = time.process_time()
+        self._idle_since = time.perf_counter()
         self._after = 0.0
 
     @property
@@ -119,8 +135,8 @@ class Recorder(SerialCrew):
         phase: str = "",
     ) -> Iterator[Any]:
         """As `SerialCrew.map`, with each item timed."""
+        before = time.perf_counter() - self._idle_since
         began = time.process_time()
-        before = began - self._idle_since
         todo, done = list(items), list[tuple[float, Any]]()
 
         def timed(value: Any, item: Any) -> Any:
@@ -132,14 +148,14 @@ class Recorder(SerialCrew):
         try:
             yield from super().map(timed, todo, shared=shared, keep=keep, phase=phase)
         finally:
-            self._idle_since = time.process_time()
-            within = self._idle_since - began - sum(seconds for seconds, _ in done)
+            within = time.process_time() - began - sum(seconds for seconds, _ in done)
+            self._idle_since = time.perf_counter()
             self.results.append(done)
             self._stages.append((phase, todo[: len(done)], before, max(0.0, within), keep))
 
     def end(self) -> None:
         """The method has ended: what this process does from now on is not its work."""
-        self._after = time.process_time() - self._idle_since
+        self._after = time.perf_counter() - self._idle_since
 
     def course(self) -> Course:
         """What was recorded."""
@@ -148,8 +164,7 @@ class Recorder(SerialCrew):
             self._stages, self.results, strict=True
         ):
             items = tuple(
-                Item(seconds, size_of(_as_sent(item)), 0 if keep else size_of(result))
-                for item, (seconds, result) in zip(todo, done, strict=True)
+                _item(item, *found, keep=keep) for item, found in zip(todo, done, strict=True)
             )
             stages.append(Stage(phase, items, before, within))
         return Course(tuple(stages), self._after, sum(map(size_of, self._put)))
@@ -167,8 +182,10 @@ class Sleepers:
         self._crew = crew
         self._results = crew.put(results)
         self._stage = 0
-        slow = [(place, -1, -1) for place in range(4 * crew.workers)]
-        list(crew.map(nap, slow, shared=self._results))  # each worker opens the results
+        slow = [(place, -1, -1) for place in range(2 * crew.workers)]
+        awake = set[int]()
+        while len(awake) < crew.workers:  # a crew begins with its first; each opens the results
+            awake.update(crew.map(nap, slow, shared=self._results))
 
     @property
     def workers(self) -> int:
@@ -211,11 +228,11 @@ _OPENING_S = 0.2
 
 
 def nap(results: Sequence[Sequence[tuple[float, Any]]], item: tuple[Any, ...]) -> Any:
-    """Sleeps in the place of an item's work; its last two parts say whose."""
+    """Sleeps in the place of an item's work; its last two parts say whose, or ask who is there."""
     number, place = item[-2:]
     if number < 0:
         time.sleep(_OPENING_S)
-        return None
+        return os.getpid()
     seconds, result = results[number][place]
     time.sleep(seconds)
     return result
@@ -226,6 +243,26 @@ def size_of(value: Any) -> int:
     beside: list[pickle.PickleBuffer] = []
     text = pickle.dumps(value, protocol=5, buffer_callback=beside.append)
     return len(text) + sum(buffer.raw().nbytes for buffer in beside)
+
+
+def _item(item: Any, seconds: float, result: Any, *, keep: bool) -> Item:
+    size, inputs = size_of(result), list(_kept_in(item))
+    return Item(
+        seconds,
+        size_of(_as_sent(item)),
+        0 if keep else size,
+        size if keep else 0,
+        len(inputs),
+        sum(size_of(one.reference) for one in inputs),
+    )
+
+
+def _kept_in(item: Any) -> Iterator[Kept]:
+    if isinstance(item, Kept):
+        yield item
+    elif isinstance(item, tuple):
+        for part in item:
+            yield from _kept_in(part)
 
 
 def _as_sent(item: Any) -> Any:

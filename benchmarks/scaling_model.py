@@ -2,54 +2,108 @@
 
 The driver sends calls one after another and takes in results one after another; a worker does its
 calls one after another; the next stage begins when the last result of this one is in. What the
-driver computes itself adds to that, and so does what all workers must first be given.
+driver computes itself adds to that, and so does what all workers must first be given. On one
+machine all of them share its CPUs; on a cluster each has its own.
 """
 
 from __future__ import annotations
 
-import heapq
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from replayed_work import Course, Item, Stage
+from simulated_crew import Cores, Leg, Map
 
-from distanon.runtime.batches import factored
-
-_GUIDED = ("first pack", "wolves", "generations")
-_SHORT_S = 0.25  # shorter calls wait in pairs at a worker, as in `runtime.pool`
+_LARGE = 100 * 1024
+"""Bytes from which on Ray does not send something with a message, but puts it in its store."""
 
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What the crew costs the driver.
+    """What the crew costs.
 
     Attributes:
-        call: seconds of a call, from its sending to its result, where calls follow closely.
-        wait: seconds from sending a call that does nothing to its result, where one waits for it.
-        megabyte: seconds of a megabyte sent with calls or had back.
+        call: seconds of the driver for a call, half to send it and half to take in its result.
+        trip: seconds of a call that does nothing and is waited for, without the driver's: half
+            there, half back.
+        beside: CPU seconds of a call that nobody waits for, of the driver's other threads, of the
+            worker's, of Ray's own processes.
+        megabyte: seconds of a megabyte within messages, of the driver and of the worker.
+        handled: seconds of the driver for what is too large for a message, sent or had.
+        stored: seconds of who puts a large result or item in the store.
+        filled: seconds of a megabyte of it.
+        opened: seconds of a worker for a kept result that it is given.
         put: seconds of a megabyte that is put for all.
+        cores: CPUs that the driver and all workers share; None: each has its own.
+        idle: of them, what a worker uses that does nothing.
         link: bytes a second from node to node; infinite: all on one machine.
         on_node: workers on a node, which share what is put.
     """
 
     call: float
-    wait: float
-    megabyte: float
-    put: float
+    trip: float
+    beside: float = 0.0
+    megabyte: float = 0.0
+    handled: float = 0.0
+    stored: float = 0.0
+    filled: float = 0.0
+    opened: float = 0.0
+    put: float = 0.0
+    cores: int | None = None
+    idle: float = 0.0
     link: float = math.inf
     on_node: int = 1
 
     def of(self, item: Item) -> float:
         """Seconds of the driver for one item."""
-        moved = item.sent + item.told
-        return self.call + moved / 1e6 * self.megabyte + moved / self.link
+        return self._sending(item) + self._taking(item)
+
+    def leg(self, item: Item, own: float) -> Leg:
+        """One item's call.
+
+        Args:
+            item: what is done.
+            own: seconds of the driver with its result.
+        """
+        result = item.told + item.kept
+        return Leg(
+            send=self._sending(item),
+            go=self.trip / 2 + self._within(item.sent) + (item.sent > _LARGE) * self.handled,
+            begin=item.inputs * self.opened + item.given / self.link,
+            work=item.seconds,
+            end=self.trip / 2 + self._within(result) + self._beside(result),
+            take=self._taking(item) + own,
+            beside=self.beside,
+        )
+
+    def _sending(self, item: Item) -> float:
+        size = item.sent
+        return self.call / 2 + size / self.link + self._within(size) + self._beside(size)
+
+    def _taking(self, item: Item) -> float:
+        size = item.told
+        large = (size > _LARGE) * self.handled
+        return self.call / 2 + size / self.link + self._within(size) + large
+
+    def _within(self, size: int) -> float:
+        """Of something in a message."""
+        return (size <= _LARGE) * size / 1e6 * self.megabyte
+
+    def _beside(self, size: int) -> float:
+        """Of something too large for one."""
+        return (size > _LARGE) * (self.stored + size / 1e6 * self.filled)
 
     def share(self, size: int, workers: int) -> float:
         """Seconds until all workers have what is put: each node gets it from the driver's."""
         nodes = math.ceil(workers / self.on_node)
         return size / 1e6 * self.put + nodes * size / self.link
+
+    def machine(self, workers: int) -> Cores:
+        """The CPUs of so many workers and their driver."""
+        if self.cores is None:
+            return Cores(None)
+        return Cores(self.cores, 1 / (1 - min(0.9, self.idle * workers / self.cores)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +130,29 @@ class Forecast:
 
 def seconds_of(course: Course, costs: Costs, workers: int) -> float:
     """How long a course takes on so many workers, which were cut for."""
-    own = costs.share(course.shared, workers) + course.after
-    return own + sum(stage.before + _stage(stage, costs, workers) for stage in course.stages)
+    return sum(seconds for _, seconds in by_phase(course, costs, workers))
+
+
+def by_phase(course: Course, costs: Costs, workers: int) -> list[tuple[str, float]]:
+    """How long its stages take, each after what the driver does before it; "": what remains."""
+    cores, found = costs.machine(workers), list[tuple[str, float]]()
+
+    def note(phase: str) -> None:
+        found.append((phase, cores.now - sum(seconds for _, seconds in found)))
+
+    cores.alone(costs.share(course.shared, workers))
+    for stage in course.stages:
+        cores.alone(stage.before)
+        note("")
+        if stage.items:
+            own = stage.within / len(stage.items)
+            Map([costs.leg(item, own) for item in stage.items], workers, cores).run()
+        else:
+            cores.alone(stage.within)
+        note(stage.phase)
+    cores.alone(course.after)
+    note("")
+    return found
 
 
 def driver_of(course: Course, costs: Costs, workers: int) -> float:
@@ -143,34 +218,6 @@ def repeated(course: Course, phase: str, times: int) -> Course:
     return replace(course, stages=longer)
 
 
-def coarser(course: Course, workers: int) -> Course:
-    """A course that was cut for many workers, cut for fewer: neighboring items become one.
-
-    Iterations of a search are cut into batches that shrink, everything else into four items a
-    worker, as the methods do.
-    """
-    stages = []
-    for stage in course.stages:
-        items, count = stage.items, len(stage.items)
-        if stage.phase in _GUIDED:
-            spans = list(factored(count, workers))
-        else:
-            many = min(count, 4 * workers)
-            borders = [count * part // many for part in range(many + 1)] if many else []
-            spans = [range(*pair) for pair in itertools.pairwise(borders)]
-        joined = tuple(_joined(items[span.start : span.stop]) for span in spans)
-        stages.append(replace(stage, items=joined))
-    return replace(course, stages=tuple(stages))
-
-
-def _joined(items: Sequence[Item]) -> Item:
-    return Item(
-        sum(item.seconds for item in items),
-        sum(item.sent for item in items),
-        sum(item.told for item in items),
-    )
-
-
 def widened(course: Course, factor: int) -> Course:
     """A course over so many times the records, cut into so many times as many items as large."""
     stages = tuple(
@@ -178,33 +225,3 @@ def widened(course: Course, factor: int) -> Course:
         for stage in course.stages
     )
     return Course(stages, course.after * factor, course.shared * factor)
-
-
-def _stage(stage: Stage, costs: Costs, workers: int) -> float:
-    """One map: the driver sends, workers work, the driver takes in."""
-    if not stage.items:
-        return stage.within
-    own = stage.within / len(stage.items)
-    short = max(item.seconds for item in stage.items) < _SHORT_S
-    depth = 2 if short else 1
-    free, under_way = [0.0] * workers, list[tuple[float, int, float]]()
-    waiting = iter(stage.items)
-    clock = 0.0
-
-    def send(worker: int) -> None:
-        nonlocal clock
-        item = next(waiting, None)
-        if item is None:
-            return
-        busy = costs.of(item)
-        clock += busy / 2
-        free[worker] = max(free[worker], clock + costs.wait / 2) + item.seconds
-        heapq.heappush(under_way, (free[worker] + costs.wait / 2, worker, busy / 2 + own))
-
-    for place in range(min(len(stage.items), depth * workers)):
-        send(place % workers)
-    while under_way:
-        finished, worker, busy = heapq.heappop(under_way)
-        clock = max(clock, finished) + busy
-        send(worker)
-    return clock

@@ -42,6 +42,9 @@ def test_a_course_knows_stages_items_and_what_the_driver_gets():
     ]
     assert course.calls == 6
     assert all(item.told == 0 for item in course.stages[0].items), "they stay with the workers"
+    assert all(item.kept == size_of(0) for item in course.stages[0].items)
+    assert all((item.kept, item.inputs) == (0, 1) for item in course.stages[1].items)
+    assert all(item.given == size_of(0) for item in course.stages[1].items)
     assert all(item.told > 0 for item in course.stages[1].items)
     assert course.shared == size_of(2)
 
