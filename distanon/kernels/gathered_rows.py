@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from distanon.kernels.prefetch import AHEAD, expect
+
 __all__ = ["by_block", "copy_rows"]
 
 
@@ -56,8 +58,13 @@ def copy_rows(
         to: float64, shape (m, q), row-major.
         numbers_to: float64, shape (m,).
     """
-    for i in chosen:
+    width = rows.shape[1]
+    for j in range(len(chosen)):
+        later = places[chosen[min(j + AHEAD, len(chosen) - 1)]] - border
+        expect(rows, later * width)
+        expect(numbers, later)
+        i = chosen[j]
         at = places[i] - border
         numbers_to[i] = numbers[at]
-        for c in range(rows.shape[1]):
+        for c in range(width):
             to[i, c] = rows[at, c]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from distanon.kernels.prefetch import AHEAD, expect
 from distanon.kernels.ties import TIE_ABSOLUTE, TIE_RELATIVE
 
 __all__ = ["TIE_ABSOLUTE", "TIE_RELATIVE", "scatter", "settle", "tie"]
@@ -55,7 +56,7 @@ def settle(
     Returns:
         starts (m + 1,), points and weights (int32), distances, radius (m,), next_distance (m,).
     """
-    m = len(queries)
+    m, width = len(queries), rows.shape[1]
     opens, proposed = candidates
     starts = np.zeros(m + 1, np.int64)
     radius, beyond = np.empty(m), np.empty(m)
@@ -66,6 +67,10 @@ def settle(
     for i in range(m):
         # In the output itself: entries that don't belong are overwritten by the next query's.
         size = 0
+        ahead = min(i + AHEAD, m)
+        for p in proposed[opens[ahead] : opens[min(ahead + 1, m)]]:
+            expect(rows, np.int64(p) * width)
+            expect(table[0], np.int64(p))
         for p in proposed[opens[i] : opens[i + 1]]:
             weight = table[0][p] - (1 if p == own[i] else 0)
             if weight > 0:

@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from distanon.kernels.elementary import LEAST_EXPONENT, exponential, logarithm
+from distanon.kernels.prefetch import AHEAD, expect
 
 __all__ = ["all_distances", "neighbor_means", "neighborhood_entropies", "sums_of_influence"]
 
@@ -92,8 +93,12 @@ def neighbor_means(starts: Any, points: Any, weights: Any, every: Any) -> Any:
     Returns:
         float64, shape (m,); 0 where a neighborhood is empty.
     """
-    found = np.zeros(len(starts) - 1)
-    for i in range(len(found)):
+    m = len(starts) - 1
+    found = np.zeros(m)
+    for i in range(m):
+        ahead = min(i + AHEAD, m)
+        for e in range(starts[ahead], starts[min(ahead + 1, m)]):
+            expect(every, np.int64(points[e]))
         total, members = 0.0, 0
         for e in range(starts[i], starts[i + 1]):
             total += weights[e] * every[points[e]]

@@ -1,0 +1,41 @@
+# ruff: noqa: ARG001, D417 (numba gives more arguments than the function needs to know)
+"""Asking the memory for what will be read soon, so that nobody waits for it then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.core import cgutils as _untyped
+from numba.extending import intrinsic
+
+__all__ = ["AHEAD", "expect"]
+
+AHEAD = 8
+"""How many neighborhoods ahead their rows are asked for."""
+cgutils: Any = _untyped
+_emitted: Callable[[Callable[..., Any]], Callable[..., Any]] = intrinsic
+_I32, _BYTES = ir.IntType(32), ir.IntType(8).as_pointer()
+_READ, _KEEP, _DATA = _I32(0), _I32(3), _I32(1)
+
+
+@_emitted
+def expect(typing: Any, values: Any, place: Any) -> Any:
+    """Asks for the part of an array around a number; says nothing about results.
+
+    Args:
+        values: a contiguous array of any shape and type.
+        place: of the number in the flat array, int64.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        pointer = builder.bitcast(builder.gep(array.data, [arguments[1]]), _BYTES)
+        kind = ir.FunctionType(ir.VoidType(), [_BYTES, _I32, _I32, _I32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        builder.call(function, [pointer, _READ, _KEEP, _DATA])
+        return context.get_dummy_value()
+
+    return types.none(values, types.int64), generate
