@@ -382,7 +382,7 @@ def _crew(order: _Order, logbook: Logbook) -> Iterator[Crew]:
         yield SerialCrew(logbook)
         return
     logbook.start("workers", 1)
-    with open_crew(order.spec.runtime, logbook) as crew:
+    with open_crew(order.spec.runtime, logbook, order.spec.method.loads()) as crew:
         logbook.advance()
         yield crew
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from distanon.data.arrow_start import spare_pandas
 from distanon.data.graph import GraphDataset
 from distanon.data.graph_release import GraphRelease
 from distanon.data.hierarchy_rules import HierarchyLike
@@ -19,6 +20,7 @@ from distanon.data.setting_faults import called
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset
 from distanon.errors import InfeasibleError
+from distanon.kernels.loading import load_compiler
 from distanon.promises.base import Promise
 from distanon.runtime.crew import Crew
 
@@ -178,6 +180,10 @@ class Method(BaseModel):
     def parameters(self) -> dict[str, Any]:
         """The public parameters, as in the spec."""
         return self.model_dump(mode="json", exclude={"name"})
+
+    def loads(self) -> Sequence[Callable[[], None]]:
+        """What each worker runs as it starts, so that its first item need not."""
+        return (spare_pandas, load_compiler)
 
 
 class GraphMethod(Method):

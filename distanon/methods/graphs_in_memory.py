@@ -64,7 +64,7 @@ def anonymize(method: GraphMethod, data: Any, names: GraphNames, request: Reques
     progress = Warnings()
     for remark in remarks(dataset)[1:]:  # the first tells the size
         progress.note(remark)
-    with crew_of(workers, progress) as crew:
+    with crew_of(workers, progress, method.loads()) as crew:
         blocks = workers * BLOCKS_PER_WORKER
         context = Context(crew, MemoryScratch(), streams, progress, blocks)
         release = method.release(dataset, promises, context)

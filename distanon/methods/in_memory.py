@@ -7,7 +7,7 @@ import inspect
 import secrets
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -84,7 +84,7 @@ def anonymize(method: Method, data: Any, request: Request) -> Release:
     progress = Warnings()
     for guess in risky_guesses(dataset):
         progress.note(guess)
-    with crew_of(workers, progress) as crew:
+    with crew_of(workers, progress, method.loads()) as crew:
         blocks = workers * BLOCKS_PER_WORKER
         context = Context(crew, MemoryScratch(), streams, progress, blocks)
         release = method.release(dataset, promises, context)
@@ -266,13 +266,15 @@ def workers_of(workers: int | None) -> int:
 
 
 @contextlib.contextmanager
-def crew_of(workers: int, progress: Warnings) -> Iterator[Crew]:
-    """This process, or Ray workers."""
+def crew_of(
+    workers: int, progress: Warnings, loads: Sequence[Callable[[], None]]
+) -> Iterator[Crew]:
+    """This process, or Ray workers, each of which runs some functions as it starts."""
     if workers == 1:
         yield SerialCrew(progress)
         return
     from distanon.runtime import crew
     from distanon.runtime.settings import RuntimeSettings
 
-    with crew(RuntimeSettings(workers=workers), progress) as opened:
+    with crew(RuntimeSettings(workers=workers), progress, loads) as opened:
         yield opened

@@ -6,7 +6,7 @@ Importing this package loads nothing heavy: `pinning` counts only before numpy i
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from distanon.data.ports import Progress, Silent
@@ -22,12 +22,18 @@ __all__ = ["crew"]
 
 
 @contextlib.contextmanager
-def crew(settings: RuntimeSettings, progress: Progress | None = None) -> Iterator[Crew]:
+def crew(
+    settings: RuntimeSettings,
+    progress: Progress | None = None,
+    loads: Sequence[Callable[[], None]] = (),
+) -> Iterator[Crew]:
     """Workers on a Ray cluster for the time of the block; one crew a run, since Ray starts slowly.
 
     Args:
         settings: on which cluster, how many workers.
         progress: where phases, losses and waiting are shown.
+        loads: importable functions that each worker runs as it starts, while the caller reads its
+            data: loading compiled code takes seconds.
 
     Yields:
         The crew, usable at once: work starts with the first worker that is ready.
@@ -44,7 +50,7 @@ def crew(settings: RuntimeSettings, progress: Progress | None = None) -> Iterato
 
     with (
         session(settings) as own,
-        RayCrew(settings, progress or Silent(), own=own) as workers,
+        RayCrew(settings, progress or Silent(), own=own, loads=loads) as workers,
     ):
         try:
             yield workers

@@ -70,8 +70,8 @@ class Crew(Protocol):
 
         Args:
             function: pure, importable by name.
-            items: anything picklable; a `Kept`, or a tuple that holds some, reaches the
-                function with the kept values in their place.
+            items: anything picklable; a `Kept` or a `Shared`, or a tuple that holds some,
+                reaches the function with their values in their place.
             shared: what `put` returned; the function gets the value (None: None).
             keep: yield `Kept` references instead of values.
             phase: what the progress display calls it.
@@ -138,9 +138,9 @@ class SerialCrew:
 
 
 def _with_values(item: Any) -> Any:
-    """The item with kept results replaced by their values."""
-    if isinstance(item, Kept):
+    """The item with kept results, and what is shared, replaced by their values."""
+    if isinstance(item, Kept | Shared):
         return item.reference
-    if isinstance(item, tuple) and any(isinstance(part, Kept) for part in item):
+    if isinstance(item, tuple) and any(isinstance(part, Kept | Shared) for part in item):
         return tuple(_with_values(part) for part in item)
     return item

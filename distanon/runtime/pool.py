@@ -11,6 +11,7 @@ import pickle
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from distanon.data.ports import WORK, Progress, observe
@@ -42,11 +43,19 @@ class Pool:
         settings: how many workers, how large, how often to try.
         progress: told of finished calls, losses and waiting.
         own: the session was started for this crew: no node joins, and its workers are pinned.
+        loads: functions that each worker runs as it starts.
     """
 
-    def __init__(self, settings: RuntimeSettings, progress: Progress, *, own: bool) -> None:
+    def __init__(
+        self,
+        settings: RuntimeSettings,
+        progress: Progress,
+        *,
+        own: bool,
+        loads: Sequence[Callable[[], None]] = (),
+    ) -> None:
         self.losses = Losses()
-        self.roster = Roster(settings, progress, self.losses, own=own)
+        self.roster = Roster(settings, progress, self.losses, own=own, loads=loads)
         self._max_failures = settings.max_failures
         self._progress = progress
         self._queue: deque[Call] = deque()

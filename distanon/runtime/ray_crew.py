@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Self
 
 from distanon.data.ports import Progress
@@ -21,14 +21,22 @@ class RayCrew:
         settings: how many workers, how large, how often to try.
         progress: told of phases, finished items, losses and waiting.
         own: the session was started for this crew: no node joins, and its workers are pinned.
+        loads: functions that each worker runs as it starts.
 
     Raises:
         ClusterError: no worker fits, and no node can join.
     """
 
-    def __init__(self, settings: RuntimeSettings, progress: Progress, *, own: bool) -> None:
+    def __init__(
+        self,
+        settings: RuntimeSettings,
+        progress: Progress,
+        *,
+        own: bool,
+        loads: Sequence[Callable[[], None]] = (),
+    ) -> None:
         self._progress = progress
-        self._pool = Pool(settings, progress, own=own)
+        self._pool = Pool(settings, progress, own=own, loads=loads)
 
     def __enter__(self) -> Self:
         return self

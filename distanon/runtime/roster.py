@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,10 +60,17 @@ class Roster:
         progress: told of losses and waiting.
         losses: what is counted.
         own: the session was started for this crew: no node joins, and its workers are pinned.
+        loads: functions that each worker runs as it starts.
     """
 
     def __init__(
-        self, settings: RuntimeSettings, progress: Progress, losses: Losses, *, own: bool
+        self,
+        settings: RuntimeSettings,
+        progress: Progress,
+        losses: Losses,
+        *,
+        own: bool,
+        loads: Sequence[Callable[[], None]] = (),
     ) -> None:
         self._settings = settings
         self._progress = progress
@@ -71,6 +78,7 @@ class Roster:
         self._room = Room(settings, grows=not own)
         self._actor_class = _actor_class(settings, pinned=own, choosy=not self._room.is_elastic)
         self._versions = versions()
+        self._loads = tuple(loads)
         self._failed_starts = 0
         self._alone_since: float | None = None
         self._noted = False
@@ -104,6 +112,8 @@ class Roster:
             member = Member(actor, actor.greet.remote())
             self.members.append(member)
             self._starting[member.greeting] = member
+            if self._loads:  # what fails here is met again by the item that needs it
+                actor.prepare.remote(self._loads)
 
     def give_back(self, backlog: int) -> None:
         """Ends workers that have had nothing to do for a while, so that their nodes can go.

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from distanon.runtime.crew import Shared
+
 _SHARED_HELD = 3
 """Shared values that a worker keeps deserialized: a method uses one or two at a time."""
 
@@ -61,6 +63,11 @@ class Worker:
 
         return Greeting(ray.get_runtime_context().get_node_id(), os.getpid(), versions())
 
+    def prepare(self, loads: Sequence[Callable[[], None]]) -> None:
+        """Loads what calls will need, while the driver still reads its data."""
+        for load in loads:
+            load()
+
     def call(
         self,
         function: Callable[[Any, Any], Any],
@@ -86,7 +93,7 @@ class Worker:
         value = self._open(shared[0]) if shared else None
         started = time.perf_counter()
         try:
-            result = function(value, filled(item, values))
+            result = function(value, filled(item, values, self._open))
         except Exception as error:  # noqa: BLE001  whatever it is, the driver raises it
             return Outcome("raised", time.perf_counter() - started, pickled(error)), None
         return Outcome("done", time.perf_counter() - started), result
@@ -103,6 +110,10 @@ class Worker:
         return self._shared[name]
 
 
+def _as_it_is(reference: Any) -> Any:
+    return reference
+
+
 def versions() -> str:
     """The versions that bits depend on."""
     import platform
@@ -112,12 +123,20 @@ def versions() -> str:
     return f"Python {platform.python_version()}, numpy {np.__version__}"
 
 
-def filled(item: Any, values: Sequence[Any]) -> Any:
-    """The item with its slots replaced by values."""
+def filled(item: Any, values: Sequence[Any], opened: Callable[[Any], Any] = _as_it_is) -> Any:
+    """The item with its slots replaced by values, and what is shared by what it stands for.
+
+    Args:
+        item: that may hold both.
+        values: of the slots, by their numbers.
+        opened: finds what a reference of something shared stands for.
+    """
     if isinstance(item, Slot):
         return values[item.number]
+    if isinstance(item, Shared):
+        return opened(item.reference)
     if type(item) is tuple:
-        return tuple(filled(part, values) for part in item)
+        return tuple(filled(part, values, opened) for part in item)
     return item
 
 

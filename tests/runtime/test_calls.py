@@ -6,7 +6,7 @@ import gc
 from collections import deque
 
 from distanon.runtime.calls import Call
-from distanon.runtime.crew import Kept
+from distanon.runtime.crew import Kept, Shared
 from distanon.runtime.pool import Pool
 from distanon.runtime.roster import Member
 from distanon.runtime.worker import Slot, filled
@@ -60,3 +60,8 @@ def test_a_call_is_sent_where_its_inputs_lie():
     member = Member(None, None, node="near")
     pool._queue = deque([far, near, free])
     assert [pool._next_for(member) for _ in range(3)] == [near, free, far]
+
+
+def test_what_is_shared_may_travel_in_an_item():
+    call = Call.of(function, None, (done("one"), Shared("generation"), 5))
+    assert filled(call.item, [1.5], {"generation": "opened"}.get) == (1.5, "opened", 5)

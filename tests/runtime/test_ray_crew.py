@@ -80,6 +80,23 @@ def doubled(_shared, item):
     return item * 2
 
 
+def get_ready():
+    sys.ready_for_tests = True
+
+
+def fail_to_get_ready():
+    raise ValueError("not ready")
+
+
+def is_ready(_shared, _item):
+    return getattr(sys, "ready_for_tests", False)
+
+
+def scaled(shared, item):
+    other, factor = item
+    return float(shared.sum() * factor + other[0])
+
+
 def staggered(_shared, item):
     time.sleep(0.2 if item == 0 else 0.0)
     return item
@@ -333,3 +350,26 @@ def test_late_nodes_get_work_and_what_they_kept_is_made_again_when_they_die(
         assert workers.losses.items_repeated >= len(late)
         assert set(workers.losses.causes) <= {"node lost", "result lost", "worker died"}
         assert workers.losses.causes["result lost"] >= 1
+
+
+def test_workers_get_ready_before_their_first_item(ray_address):
+    settings = RuntimeSettings(address=ray_address, workers=2)
+    with crew(settings, None, [get_ready]) as workers:
+        assert all(workers.map(is_ready, range(4)))
+
+
+def test_a_worker_that_can_not_get_ready_works_all_the_same(ray_address):
+    settings = RuntimeSettings(address=ray_address, workers=1)
+    with crew(settings, None, [fail_to_get_ready, get_ready]) as workers:
+        assert list(workers.map(is_ready, range(2))) == [False, False]
+        assert workers.losses.workers_lost == 0
+
+
+def test_items_may_carry_what_is_shared(two):
+    twin = SerialCrew()
+    found = []
+    for hands in (two, twin):
+        shared = hands.put(np.arange(4.0))
+        items = [(hands.put(np.full(200_000, place)), place) for place in range(6)]
+        found.append(list(hands.map(scaled, items, shared=shared)))
+    assert found[0] == found[1] == [7.0 * place for place in range(6)]
