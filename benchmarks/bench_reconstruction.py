@@ -42,7 +42,7 @@ from distanon.methods.baselines.mdav import MDAV  # noqa: E402
 from distanon.methods.baselines.mondrian import Mondrian  # noqa: E402
 from distanon.methods.baselines.whole_table import WholeTable  # noqa: E402
 from distanon.methods.reconstruction.method import Reconstruction  # noqa: E402
-from distanon.methods.reconstruction.problem import Batch, Problem, make_and_count  # noqa: E402
+from distanon.methods.reconstruction.problem import Parents, Problem, make_and_count  # noqa: E402
 from distanon.runtime.crew import Crew, SerialCrew  # noqa: E402
 
 K = 10
@@ -271,9 +271,10 @@ def rate(opened: Crew, problem: Problem) -> float:
     """Children a second in batches of 200."""
     shared = opened.put(problem)
     draw = np.random.default_rng(0)
-    parents = np.stack([problem.optimizer.random(draw) for _ in range(10)])
-    pairs = [(place % 10, (place + 1) % 10) for place in range(200)]
-    batches = [Batch(parents, pairs, turn, 0, Streams(1)) for turn in range(12)]
+    genomes = np.stack([problem.optimizer.random(draw) for _ in range(10)])
+    losses = [float(place) for place in range(10)]
+    parents = [opened.put(Parents(genomes, losses, turn, Streams(1))) for turn in range(12)]
+    batches = [(one, 0, 200) for one in parents]
     list(opened.map(make_and_count, batches[:2], shared=shared))  # compiled, and at hand
     start = time.perf_counter()
     list(opened.map(make_and_count, batches, shared=shared))

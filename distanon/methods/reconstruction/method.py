@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -150,6 +150,12 @@ class Reconstruction(Method):
         if self.mode == "paper":
             return release_paper(self, dataset, context)
         return release_strict(self, dataset, promises, context)
+
+    def loads(self) -> Sequence[Callable[[], None]]:
+        """Beside what all methods need, the search's own code."""
+        from distanon.methods.reconstruction.problem import load
+
+        return (*super().loads(), load)
 
     def _faults(self, dataset: Dataset, promises: Mapping[str, Promise]) -> list[str]:
         faults = []

@@ -12,10 +12,11 @@ from distanon.data.streams import Streams
 from distanon.kernels.first_chosen import Candidates, Questions
 from distanon.methods.reconstruction.fitness import Fitness
 from distanon.optimizers.choice_genetic import ChoiceGenetic, choices
-from distanon.optimizers.population import Genome, Individual
+from distanon.optimizers.population import Genome, Individual, Population
 from distanon.optimizers.subset_genetic import SubsetGenetic
 
 Integers = NDArray[np.int64]
+Genomes = Sequence[Genome] | NDArray[np.uint8]
 
 SHARD = 50_000
 """Questions that one item asks; more are spread over items, whose counts are added up."""
@@ -61,56 +62,90 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Batch:
-    """Children to be made by one worker: evaluating one is too little for an item.
+class Parents:
+    """A generation as workers need it to make the next one; put once, read by every worker.
 
     Attributes:
-        parents: uint8, shape (p, bytes): genomes.
-        pairs: for each child the places of its parents.
-        turn: the generation.
-        start: place of the first child in the generation.
+        genomes: uint8, shape (p, bytes).
+        losses: of each.
+        turn: number of the generation that is made of them.
         streams: of the run.
     """
 
-    parents: NDArray[np.uint8]
-    pairs: Sequence[tuple[int, int]]
+    genomes: NDArray[np.uint8]
+    losses: Sequence[float]
     turn: int
-    start: int
     streams: Streams
 
+    @staticmethod
+    def of(population: Population, turn: int, streams: Streams) -> Parents:
+        """Its members."""
+        members = population.members
+        losses = [member.fitness[0] for member in members]
+        return Parents(np.stack([member.genome for member in members]), losses, turn, streams)
 
-def make_children(problem: Problem, batch: Batch) -> list[Genome]:
-    """The children of a batch; each draws from a stream of its own."""
-    children = []
-    for place, pair in enumerate(batch.pairs, batch.start):
-        generator = batch.streams.generator("reconstruction child", batch.turn, place)
-        guides = [Individual(batch.parents[parent], (0.0,)) for parent in pair]
+    @property
+    def population(self) -> Population:
+        """The members, without those that were the best before them."""
+        pairs = zip(self.genomes, self.losses, strict=True)
+        return Population(tuple(Individual(genome, (loss,)) for genome, loss in pairs), ())
+
+
+def make_children(problem: Problem, item: tuple[Parents, int, int]) -> NDArray[np.uint8]:
+    """Some children of a generation; each draws parents and bits from streams of its own.
+
+    Args:
+        problem: whose optimizer.
+        item: the parents; the place of the first child, and one more than the last's.
+
+    Returns:
+        uint8, shape (children, bytes): genomes.
+    """
+    parents, start, stop = item
+    population, turn, children = parents.population, parents.turn, []
+    for place in range(start, stop):
+        generator = parents.streams.generator("reconstruction parents", turn, place)
+        guides = problem.optimizer.guides(population, place, generator)
+        generator = parents.streams.generator("reconstruction child", turn, place)
         children.append(problem.optimizer.propose(guides, guides[0], 1.0, generator))
-    return children
+    return np.stack(children)
 
 
-def count_shard(problem: Problem, item: tuple[Sequence[Genome], int, int]) -> list[Integers]:
+def count_shard(problem: Problem, item: tuple[Genomes, int, int]) -> Integers:
     """The counts of each genome on some of the questions.
 
     Args:
         problem: whose questions.
         item: genomes; the first question, and one more than the last.
+
+    Returns:
+        int64, shape (genomes, …): of each what `Fitness.count` says.
     """
     genomes, start, stop = item
     questions = problem.questions.part(start, stop)
-    return [problem.count(genome, questions) for genome in genomes]
+    return np.stack([problem.count(genome, questions) for genome in genomes])
 
 
-def make_and_count(problem: Problem, batch: Batch) -> tuple[list[Genome], list[Integers]]:
-    """The children of a batch with their counts on all questions.
+def make_and_count(
+    problem: Problem, item: tuple[Parents, int, int]
+) -> tuple[NDArray[np.uint8], Integers]:
+    """The children that `make_children` makes, with their counts on all questions.
 
     Shard by shard, so that what is read of the questions is still in the cache for the next child.
     """
-    genomes = make_children(problem, batch)
-    parts = [count_shard(problem, (genomes, *shard)) for shard in problem.shards]
-    return genomes, added(parts)
+    genomes = make_children(problem, item)
+    return genomes, added([count_shard(problem, (genomes, *shard)) for shard in problem.shards])
 
 
-def added(parts: Sequence[Sequence[Integers]]) -> list[Integers]:
+def added(parts: Sequence[Integers]) -> Integers:
     """The counts of genomes from those of each shard."""
-    return [np.sum(counts, axis=0) for counts in zip(*parts, strict=True)]
+    total: Integers = np.sum(parts, axis=0)
+    return total
+
+
+def load() -> None:
+    """Loads what a worker needs for the search and before it."""
+    from distanon.kernels import kd_search
+    from distanon.methods.reconstruction import folds
+
+    del folds, kd_search

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,7 +16,7 @@ from distanon.methods.base import Context
 from distanon.methods.reconstruction import checkpoints
 from distanon.methods.reconstruction.checkpoints import State
 from distanon.methods.reconstruction.problem import (
-    Batch,
+    Parents,
     Problem,
     added,
     count_shard,
@@ -75,40 +76,64 @@ def search(
         counts = _counted(problem, groups, shared, context)
         population = founded(_individuals(problem, start, counts))
         state = _judged(problem, stop, None, population)
-    for turn in range(state.turn + 1, settings.generations + 1):
-        if turn - state.chosen_turn > settings.patience:
-            break
-        children, counts = _generation(problem, state.population, turn, shared, context)
-        results = _individuals(problem, children, counts)
-        population = problem.optimizer.select(state.population, results)
-        state = _judged(problem, stop, state, population)
-        observe(context.progress, "objective", state.course[-1][0])
-        if turn % context.checkpoint_every == 0 and turn < settings.generations:
-            checkpoints.write(context.scratch, state)
+    judge = _Judge(problem, stop, settings, context)
+    population = state.population
+    with ThreadPoolExecutor(1) as beside:
+        judging: Future[State] = beside.submit(lambda known: known, state)
+        for turn in range(state.turn + 1, settings.generations + 1):
+            # What is not judged yet can only prolong the search.
+            if turn - state.chosen_turn > settings.patience:
+                state = judging.result()
+                if turn - state.chosen_turn > settings.patience:
+                    break
+            children, counts = _generation(problem, population, turn, shared, context)
+            state = judging.result()
+            observe(context.progress, "objective", state.course[-1][0])
+            population = problem.optimizer.select(
+                population, _individuals(problem, children, counts)
+            )
+            judging = beside.submit(judge, state, population)
+        state = judging.result()
     return _found(problem, stop, start[0], state)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Judge:
+    """What the driver does with a generation while workers make the next one of it."""
+
+    problem: Problem
+    stop: Questions
+    settings: SearchSettings
+    context: Context
+
+    def __call__(self, before: State, population: Population) -> State:
+        """The next state, kept in the scratch where it is time for that."""
+        state = _judged(self.problem, self.stop, before, population)
+        turn = state.turn
+        if turn % self.context.checkpoint_every == 0 and turn < self.settings.generations:
+            checkpoints.write(self.context.scratch, state)
+        return state
 
 
 def _generation(
     problem: Problem, population: Population, turn: int, shared: Shared, context: Context
-) -> tuple[list[Genome], list[Integers]]:
+) -> tuple[list[Genome], Integers]:
     """The children of a generation with their counts.
 
     Questions are cut into shards only where individuals alone would keep too few workers busy.
     """
-    if len(problem.shards) == 1 or 2 * context.crew.workers <= len(population.members):
-        spans = list(factored(len(population.members), context.crew.workers))
-        batches = _batches(problem, population, turn, spans, context)
-        parts = context.crew.map(make_and_count, batches, shared=shared, phase="generations")
-        made = list(parts)
+    crew, members = context.crew, len(population.members)
+    parents = crew.put(Parents.of(population, turn, context.streams))
+    if len(problem.shards) == 1 or 2 * crew.workers <= members:
+        items = [(parents, span.start, span.stop) for span in factored(members, crew.workers)]
+        made = list(crew.map(make_and_count, items, shared=shared, phase="generations"))
         children = [child for genomes, _ in made for child in genomes]
-        return children, [counts for _, many in made for counts in many]
-    batches = _batches(problem, population, turn, _spans(len(population.members), context), context)
+        return children, np.concatenate([counts for _, counts in made])
+    items = [(parents, span.start, span.stop) for span in _spans(members, context)]
     # They stay with the workers, each of whom asks them some of the questions.
-    kept = list(
-        context.crew.map(make_children, batches, shared=shared, keep=True, phase="children")
-    )
+    kept = list(crew.map(make_children, items, shared=shared, keep=True, phase="children"))
     counted = _counted(problem, kept, shared, context)
-    return [child for one in kept for child in context.crew.fetch(one)], counted
+    return [child for one in kept for child in crew.fetch(one)], counted
 
 
 def _spans(count: int, context: Context) -> list[range]:
@@ -118,44 +143,17 @@ def _spans(count: int, context: Context) -> list[range]:
     return [range(begin, end) for begin, end in pairwise(borders)]
 
 
-def _batches(
-    problem: Problem,
-    population: Population,
-    turn: int,
-    spans: Sequence[range],
-    context: Context,
-) -> list[Batch]:
-    members = population.members
-    place_of = {id(member): place for place, member in enumerate(members)}
-    pairs = []
-    for place in range(len(members)):
-        generator = context.streams.generator("reconstruction parents", turn, place)
-        first, second = problem.optimizer.guides(population, place, generator)
-        pairs.append((place_of[id(first)], place_of[id(second)]))
-    genomes = np.stack([member.genome for member in members])
-    batches = []
-    for span in spans:
-        drawn = pairs[span.start : span.stop]
-        used = sorted({parent for pair in drawn for parent in pair})
-        number = {parent: place for place, parent in enumerate(used)}
-        own = [(number[first], number[second]) for first, second in drawn]
-        batches.append(Batch(genomes[used], own, turn, span.start, context.streams))
-    return batches
-
-
 def _counted(
     problem: Problem, groups: Sequence[Group], shared: Shared, context: Context
-) -> list[Integers]:
+) -> Integers:
     """The counts of the genomes of each group, added up over the shards."""
     items = [(group, *shard) for group in groups for shard in problem.shards]
     parts = list(context.crew.map(count_shard, items, shared=shared, phase="generations"))
     step = len(problem.shards)
-    return [counts for at in range(0, len(parts), step) for counts in added(parts[at : at + step])]
+    return np.concatenate([added(parts[at : at + step]) for at in range(0, len(parts), step)])
 
 
-def _individuals(
-    problem: Problem, genomes: Sequence[Genome], counts: Sequence[Integers]
-) -> list[Individual]:
+def _individuals(problem: Problem, genomes: Sequence[Genome], counts: Integers) -> list[Individual]:
     losses = (problem.fitness.loss(one) for one in counts)
     return [Individual(genome, (loss,)) for genome, loss in zip(genomes, losses, strict=True)]
 
