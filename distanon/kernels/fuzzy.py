@@ -137,10 +137,26 @@ def scatter(rows: Rows, labels: Integers, clusters: int) -> float:
     return max(0.0, own - float(between.sum()))
 
 
-def squares_to_centroids(centroids: Floats, one: int) -> Floats:
-    """Squared distances of one centroid to all, float64, shape (C,)."""
-    found: Floats = _squares_to_centroids(centroids, one)
-    return found
+def fill_up(rows: Rows, labels: Integers, centroids: Floats, least: int, most: int) -> int:
+    """Gives clusters of fewer than `least` nodes members of those of more than `most`.
+
+    Args:
+        rows: of n nodes.
+        labels: int64, shape (n,), from 0 to C - 1; changed in place.
+        centroids: float64, shape (width + D, C).
+        least: what each of the former, in the order of their numbers, is filled up to: from the
+            latter by the distance of their centroids, from each its nearest members first, the
+            lowest numbers of equals first.
+        most: what is left of each of the latter, at least; no less than `least`.
+
+    Returns:
+        How many nodes changed clusters. O(small clusters · C · (width + D)).
+    """
+    centroids = np.ascontiguousarray(centroids)
+    sizes = np.bincount(labels, minlength=centroids.shape[1])
+    order = np.argsort(labels, kind="stable")
+    starts = np.cumsum(sizes) - sizes
+    return int(_fill_up(frozen(rows), labels, centroids, (order, starts, sizes), least, most))
 
 
 def squares_between(rows: Rows, nodes: Integers, centroids: Floats) -> Floats:
@@ -309,14 +325,61 @@ def _hard_sums(rows: Any, labels: Any, clusters: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _squares_to_centroids(centroids: Any, one: int) -> Any:
-    found = np.zeros(centroids.shape[1])
-    for column in range(len(centroids)):
-        row = centroids[column]
-        value = row[one]
+def _fill_up(rows: Any, labels: Any, centroids: Any, lists: Any, least: int, most: int) -> int:
+    members, starts, sizes = lists
+    donors = np.flatnonzero(sizes > most)
+    table, moved = centroids[:, donors], 0
+    gaps, center = np.empty(len(donors)), np.empty((len(centroids), 1))
+    far, square = np.empty(sizes.max()), np.empty(1)
+    for cluster in np.flatnonzero(sizes < least):
+        center[:, 0] = centroids[:, cluster]
+        norms = _lengths(center, rows.width)
+        _to_donors(table, center[:, 0], gaps[: len(donors)])
+        spent = 0
+        while sizes[cluster] < least and spent < len(donors):
+            place = np.argmin(gaps[: len(donors)])
+            donor, gaps[place] = donors[place], np.inf
+            count = min(least - sizes[cluster], sizes[donor] - most)
+            if count <= 0:
+                spent += 1
+                continue
+            own = members[starts[donor] : starts[donor] + sizes[donor]]
+            for i in range(len(own)):
+                _squares(rows, own[i], center, norms, square)
+                far[i] = square[0]
+            for _ in range(count):
+                nearest = np.argmin(far[: len(own)])
+                labels[own[nearest]], far[nearest] = cluster, np.inf
+            _without(own, labels, donor)
+            sizes[cluster] += count
+            sizes[donor] -= count
+            moved += count
+            spent += 1
+        left = sizes[donors] > most
+        if 5 * left.sum() < 4 * len(donors):
+            donors = donors[left]
+            table = centroids[:, donors]
+    return moved
+
+
+@njit(cache=True, nogil=True)
+def _to_donors(table: Any, center: Any, gaps: Any) -> None:
+    """Squared distances of one centroid to those of a table's columns, into `gaps`."""
+    gaps[:] = 0.0
+    for column in range(len(table)):
+        row, value = table[column], center[column]
         for c in range(len(row)):
-            found[c] += (value - row[c]) * (value - row[c])
-    return found
+            gaps[c] += (value - row[c]) * (value - row[c])
+
+
+@njit(cache=True, nogil=True)
+def _without(members: Any, labels: Any, cluster: int) -> None:
+    """Puts those that are still the cluster's to the front, in their order."""
+    kept = 0
+    for node in members:
+        if labels[node] == cluster:
+            members[kept] = node
+            kept += 1
 
 
 @njit(cache=True, nogil=True)

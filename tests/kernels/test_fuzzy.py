@@ -45,9 +45,40 @@ def test_a_node_is_at_distance_zero_from_itself(rows, matrix):
     centroids = fuzzy.columns_of(rows, np.arange(30))
     np.testing.assert_array_equal(centroids, matrix.T)
     assert (np.diag(fuzzy.squares_between(rows, np.arange(30), centroids)) == 0).all()
-    np.testing.assert_allclose(
-        fuzzy.squares_to_centroids(centroids, 3), squares_of(matrix, matrix.T)[3]
-    )
+
+
+def filled_plainly(rows, labels, centroids, least, most):
+    """As `fill_up`, step by step."""
+    labels, moved = labels.copy(), 0
+    sizes = np.bincount(labels, minlength=centroids.shape[1])
+    for cluster in np.flatnonzero(sizes < least):
+        donors = np.flatnonzero(sizes > most)
+        gaps = np.zeros(len(donors))  # ties are decided by the last bit: added up column by column
+        for row in centroids:
+            gaps += (row[cluster] - row[donors]) ** 2
+        for donor in donors[np.argsort(gaps, kind="stable")]:
+            members = np.flatnonzero(labels == donor)
+            count = min(least - sizes[cluster], len(members) - most)
+            own = fuzzy.squares_between(rows, members, centroids[:, [cluster]])[:, 0]
+            labels[members[np.argsort(own, kind="stable")[:count]]] = cluster
+            sizes = np.bincount(labels, minlength=centroids.shape[1])
+            moved += count
+            if sizes[cluster] >= least:
+                break
+    return labels, moved
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([0, 40]))
+def test_small_clusters_are_filled_as_step_by_step(seed, least, pairs):
+    rows, matrix = rows_of(60, 2, pairs=pairs, seed=seed, weight=0.5)
+    draw = np.random.default_rng(seed)
+    labels = (12 * draw.random(60) ** 3).astype(np.int64)
+    centroids = matrix[draw.integers(0, 60, 12)].T.copy()
+    wanted = filled_plainly(rows, labels, centroids, least, least + 1)
+    moved = fuzzy.fill_up(rows, labels, centroids, least, least + 1)
+    assert moved == wanted[1]
+    np.testing.assert_array_equal(labels, wanted[0])
 
 
 @settings(max_examples=60, deadline=None)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,26 +41,8 @@ def fill(rows: Rows, labels: Integers, centroids: Floats, k: int) -> tuple[Integ
     their numbers.
     """
     labels, clusters = labels.copy(), centroids.shape[1]
-    sizes = np.bincount(labels, minlength=clusters)
-    most = k + k // 10  # ⌊1.1 K⌋ exactly
-    members = np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1])
-    centroids = np.ascontiguousarray(centroids)
-    moved = 0
-    for cluster in np.flatnonzero(sizes < k).tolist():
-        center = np.ascontiguousarray(centroids[:, [cluster]])
-        for donor in _nearest_first(centroids, cluster, sizes > most):
-            count = min(k - int(sizes[cluster]), int(sizes[donor]) - most)
-            distances = fuzzy.squares_between(rows, members[donor], center)[:, 0]
-            order = np.argsort(distances, kind="stable")
-            taken = members[donor][order[:count]]
-            members[donor] = np.sort(members[donor][order[count:]])
-            labels[taken] = cluster
-            sizes[cluster] += count
-            sizes[donor] -= count
-            moved += count
-            if sizes[cluster] >= k:
-                break
-    if sizes.min() < k:
+    moved = fuzzy.fill_up(rows, labels, centroids, k, k + k // 10)  # ⌊1.1 K⌋ exactly
+    if np.bincount(labels, minlength=clusters).min() < k:
         raise ValueError(f"{len(labels)} nodes do not fill {clusters} clusters of {k} members")
     return labels, moved
 
@@ -136,13 +116,3 @@ def numbered(labels: Integers) -> Integers:
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     return rank[places]
-
-
-def _nearest_first(centroids: Floats, cluster: int, donors: NDArray[np.bool_]) -> Iterator[int]:
-    """The donors by the distance of their centroids, the lowest number of equals first."""
-    distances = fuzzy.squares_to_centroids(centroids, cluster)
-    distances[~donors] = np.inf
-    for _ in range(int(donors.sum())):
-        nearest = int(np.argmin(distances))
-        yield nearest
-        distances[nearest] = np.inf
