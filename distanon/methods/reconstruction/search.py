@@ -87,14 +87,20 @@ def search(
                 if turn - state.chosen_turn > settings.patience:
                     break
             children, counts = _generation(problem, population, turn, shared, context)
-            state = judging.result()
-            observe(context.progress, "objective", state.course[-1][0])
+            state = _told(judging, context)
             population = problem.optimizer.select(
                 population, _individuals(problem, children, counts)
             )
             judging = beside.submit(judge, state, population)
-        state = judging.result()
+        state = _told(judging, context)
     return _found(problem, stop, start[0], state)
+
+
+def _told(judging: Future[State], context: Context) -> State:
+    """The verdict; those who watch learn the best value so far."""
+    state = judging.result()
+    observe(context.progress, "objective", state.course[-1][0])
+    return state
 
 
 @dataclass(frozen=True, slots=True, eq=False)
