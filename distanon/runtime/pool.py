@@ -19,6 +19,7 @@ from distanon.errors import ClusterError
 from distanon.runtime.calls import Call, Result
 from distanon.runtime.crew import Losses
 from distanon.runtime.faults import BLAMELESS, RESUMABLE, kind_of, task_error
+from distanon.runtime.gauges import Gauges
 from distanon.runtime.head import HeadWatch, head_address
 from distanon.runtime.roster import IDLE_S, Member, Roster, Sent
 from distanon.runtime.settings import RuntimeSettings
@@ -31,8 +32,7 @@ _WINDOW = 4  # calls in the pool for each worker, finished ones that wait for th
 _LOOK_AHEAD = 8  # queued calls among which one is chosen whose inputs are near
 _WATCH_S = 5.0
 _VALUE_S = 5.0
-_LOOK_S = 0.001  # between two looks for results while the next one is there: each asks of all
-_TELL_S = 0.1
+_LOOK_S = 1e-5  # for each call under way: between two looks for results, which ask of all
 _MOST_LOSSES = 20  # of one result: more means that it can't be stored, not that nodes go
 
 
@@ -62,8 +62,8 @@ class Pool:
         self._blocked: list[Call] = []
         self._under_way = UnderWay()
         self._seconds = _SHORT_S  # of a call, smoothed
-        self._told: dict[str, int] = {}
-        self._told_at = self._looked_at = 0.0
+        self._gauges = Gauges(progress)
+        self._looked_at = 0.0
         self.failed = 0
         """Calls that can't be done."""
         self.held_back = 0
@@ -154,7 +154,7 @@ class Pool:
 
     def look(self) -> None:
         """Sends what can be sent; takes in what has finished, unless it did so a moment ago."""
-        if time.monotonic() - self._looked_at > _LOOK_S:
+        if time.monotonic() - self._looked_at > _LOOK_S * len(self._under_way):
             self.step(0)
             return
         with self._members:
@@ -175,31 +175,12 @@ class Pool:
             self._send()
             self.roster.give_back(self.backlog)
             self.roster.check_alone(self.backlog)
-            self._tell()
+            self._gauges.tell(self.backlog, self.roster.members, self.losses)
         self._looked_at = time.monotonic()
 
     def _check_head(self) -> None:
         if self._head is not None:
             self._head.check()
-
-    def _tell(self) -> None:
-        """Those who watch the cluster learn what has changed, not of every result."""
-        backlog, now = self.backlog, time.monotonic()
-        if backlog and now - self._told_at < _TELL_S:
-            return
-        self._told_at = now
-        ready = len(self.roster.ready)
-        figures = {
-            "backlog": backlog,
-            "workers": ready,
-            "workers_starting": len(self.roster.members) - ready,
-            "workers_lost": self.losses.workers_lost,
-            "items_repeated": self.losses.items_repeated,
-        }
-        for name, value in figures.items():
-            if self._told.get(name) != value:
-                observe(self._progress, name, value)
-        self._told = figures
 
     def _arrived(self, timeout: float) -> list[Any]:
         """References of greetings and outcomes that are there, those of a worker in their order."""
@@ -237,9 +218,7 @@ class Pool:
         given = [result.reference for result in call.inputs]
         shared = [] if call.shared is None else [call.shared.reference]
         try:
-            replies = member.actor.call.options(num_returns=2).remote(
-                call.function, shared, call.item, given
-            )
+            replies = member.actor.call.remote(call.function, shared, call.item, given)
         except (TypeError, ValueError, AttributeError, pickle.PicklingError) as error:
             self._end(call, error)
             return

@@ -247,4 +247,5 @@ def _actor_class(settings: RuntimeSettings, *, pinned: bool, choosy: bool) -> An
         options["runtime_env"] = {"env_vars": worker_environment(settings.cpus_per_worker)}
     if settings.memory_per_worker != "auto":
         options["memory"] = settings.memory_per_worker
+    ray.method(num_returns=2)(Worker.call)  # stated with each call it would cost a tenth of it
     return ray.remote(**options)(Worker)

@@ -1,6 +1,8 @@
 """What the queue of calls does with those of lost workers; test_ray_crew has it at work."""
 
+import time
 from collections import deque
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -40,3 +42,13 @@ def test_an_item_that_takes_workers_down_is_given_up(pool, kind):
 @pytest.mark.parametrize("kind", ["node lost", "worker out of reach"])
 def test_an_item_is_not_blamed_for_nodes_that_go(pool, kind):
     assert losses_until_given_up(pool, kind) is None
+
+
+@pytest.mark.parametrize(("under_way", "done"), [(1, "step"), (1_000_000, "send")])
+def test_looks_for_results_are_further_apart_the_more_are_awaited(pool, under_way, done):
+    seen = []
+    pool._members, pool._under_way = nullcontext(), range(under_way)
+    pool.step, pool._send = lambda _: seen.append("step"), lambda: seen.append("send")
+    pool._looked_at = time.monotonic() - 1.0
+    pool.look()
+    assert seen == [done]
