@@ -97,6 +97,8 @@ def run(spec: Mapping[str, Any], folder: Path) -> Finished:
         "RAY_USAGE_STATS_ENABLED": "0",
         "PYTHONPATH": str(ROOT),
     }
+    # As most users have it: what a Python has compiled once is there for the next.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, "-m", "distanon", "run", "job.yaml", "--overwrite", "--quiet"]
     with (folder / "log").open("w") as log, Watch(mark) as watch:
         done = subprocess.run(

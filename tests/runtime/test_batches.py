@@ -27,3 +27,8 @@ def test_few_items_are_spread_over_all_workers():
 
 def test_a_batch_is_never_larger_than_what_is_left():
     assert [len(span) for span in factored(1, 0)] == [1]
+
+
+def test_the_last_of_long_items_travel_alone():
+    assert [len(batch) for batch in factored(30, 2, are_short=False)] == [13, 13, 1, 1, 1, 1]
+    assert [len(batch) for batch in factored(30, 2)] == [13, 13, 2, 2]

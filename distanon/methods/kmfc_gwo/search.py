@@ -138,7 +138,8 @@ def _taken(steps: Sequence[Step], shared: Shared, context: Context, phase: str) 
 
 def batched(steps: Sequence[Step], workers: int) -> Iterator[tuple[Step, ...]]:
     """The steps of an iteration as they travel; those of a batch with their guides once."""
-    return (tuple(steps[span.start : span.stop]) for span in factored(len(steps), workers))
+    spans = factored(len(steps), workers, are_short=False)
+    return (tuple(steps[span.start : span.stop]) for span in spans)
 
 
 def _greedy(problem: Problem, percentile: int) -> NDArray[np.uint8]:

@@ -29,6 +29,7 @@ from distanon.runtime.batches import factored
 from distanon.runtime.crew import Kept, Shared
 
 Integers = NDArray[np.int64]
+_SHORT = 2  # shards of questions that a child answers in the time of two calls
 Group = Sequence[Genome] | Kept
 
 
@@ -131,7 +132,8 @@ def _generation(
     crew, members = context.crew, len(population.members)
     parents = crew.put(Parents.of(population, turn, context.streams))
     if len(problem.shards) == 1 or 2 * crew.workers <= members:
-        items = [(parents, span.start, span.stop) for span in factored(members, crew.workers)]
+        spans = factored(members, crew.workers, are_short=len(problem.shards) <= _SHORT)
+        items = [(parents, span.start, span.stop) for span in spans]
         made = list(crew.map(make_and_count, items, shared=shared, phase="generations"))
         children = [child for genomes, _ in made for child in genomes]
         return children, np.concatenate([counts for _, counts in made])
