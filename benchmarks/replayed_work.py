@@ -3,7 +3,8 @@
 What the driver does is the same each time: the same code, the same messages. So many more workers
 than this machine has CPUs show what a driver can keep busy. Recorded seconds are CPU seconds of one
 thread: those that the work takes where nobody disturbs it. The driver's between two stages are wall
-seconds: it uses threads there, and writes files.
+seconds: it uses threads there, and writes files. What a thread of it does beside the workers counts
+only where it is waited for.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Item:
         sent: bytes of the item as it travels.
         told: bytes of the result that the driver gets.
         kept: bytes of the result where it stays with the workers.
-        inputs: kept results that it is given.
+        inputs: kept results, and values put for some, that it is given.
         given: bytes of those.
     """
 
@@ -136,19 +137,19 @@ class Recorder(SerialCrew):
     ) -> Iterator[Any]:
         """As `SerialCrew.map`, with each item timed."""
         before = time.perf_counter() - self._idle_since
-        began = time.process_time()
+        began = time.thread_time()
         todo, done = list(items), list[tuple[float, Any]]()
 
         def timed(value: Any, item: Any) -> Any:
-            started = time.process_time()
+            started = time.thread_time()
             result = function(value, item)
-            done.append((time.process_time() - started, result))
+            done.append((time.thread_time() - started, result))
             return result
 
         try:
             yield from super().map(timed, todo, shared=shared, keep=keep, phase=phase)
         finally:
-            within = time.process_time() - began - sum(seconds for seconds, _ in done)
+            within = time.thread_time() - began - sum(seconds for seconds, _ in done)
             self._idle_since = time.perf_counter()
             self.results.append(done)
             self._stages.append((phase, todo[: len(done)], before, max(0.0, within), keep))
@@ -246,7 +247,7 @@ def size_of(value: Any) -> int:
 
 
 def _item(item: Any, seconds: float, result: Any, *, keep: bool) -> Item:
-    size, inputs = size_of(result), list(_kept_in(item))
+    size, inputs = size_of(result), list(_held_by(item))
     return Item(
         seconds,
         size_of(_as_sent(item)),
@@ -257,17 +258,17 @@ def _item(item: Any, seconds: float, result: Any, *, keep: bool) -> Item:
     )
 
 
-def _kept_in(item: Any) -> Iterator[Kept]:
-    if isinstance(item, Kept):
+def _held_by(item: Any) -> Iterator[Kept | Shared]:
+    if isinstance(item, (Kept, Shared)):
         yield item
     elif isinstance(item, tuple):
         for part in item:
-            yield from _kept_in(part)
+            yield from _held_by(part)
 
 
 def _as_sent(item: Any) -> Any:
-    """An item without the kept results in it, of which only references travel."""
-    if isinstance(item, Kept):
+    """An item without what is kept or shared in it, of which only references travel."""
+    if isinstance(item, (Kept, Shared)):
         return None
     if isinstance(item, tuple):
         return tuple(_as_sent(part) for part in item)

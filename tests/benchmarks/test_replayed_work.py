@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from threading import Event, Thread
+from time import sleep
+
 import numpy as np
 from replayed_work import Recorder, Sleepers, size_of
 
@@ -10,6 +13,14 @@ from distanon.runtime.crew import SerialCrew
 
 def doubled(shared, item):
     return shared * item[0] if isinstance(item, tuple) else shared + item
+
+
+def nothing(_shared, _item):
+    """An item without work."""
+
+
+def pausing(_shared, seconds):
+    sleep(seconds)
 
 
 def work(crew):
@@ -51,3 +62,23 @@ def test_a_course_knows_stages_items_and_what_the_driver_gets():
 
 def test_arrays_count_in_the_size_of_a_message():
     assert 8000 <= size_of({"rows": np.zeros(1000)}) < 8500
+
+
+def test_of_what_is_put_for_some_items_only_a_reference_travels_with_them():
+    recorder = Recorder(2)
+    value = np.zeros(100_000)
+    item = (recorder.put(value), 1)
+    list(recorder.map(nothing, [item], phase="search"))
+    (found,) = recorder.course().stages[0].items
+    assert found.sent < 100
+    assert (found.inputs, found.given) == (1, size_of(value))
+
+
+def test_what_another_thread_does_meanwhile_is_no_work_of_an_item():
+    recorder, over = Recorder(2), Event()
+    other = Thread(target=lambda: [None for _ in iter(over.is_set, True)])
+    other.start()
+    list(recorder.map(pausing, [0.3], phase="search"))
+    over.set()
+    other.join()
+    assert recorder.course().work < 0.1
