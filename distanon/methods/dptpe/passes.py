@@ -8,7 +8,9 @@ Source: Zhang et al., Definitions 2 to 8.
 
 from __future__ import annotations
 
+import itertools
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -20,6 +22,7 @@ from distanon.data.space import AttributeSpace
 from distanon.data.streams import Streams
 from distanon.kernels.neighbors import Neighborhoods, NeighborIndex, Points, Ties
 from distanon.kernels.potential import best_sigma, dispersions, entropies
+from distanon.kernels.threads import shares_of
 from distanon.methods.base import BLOCK, Context
 from distanon.methods.dptpe import perturbation
 from distanon.methods.dptpe.substitutes import Source, first_choice
@@ -30,6 +33,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 
+_ROUNDS = 2  # calls to a worker: less than a few milliseconds' work is not worth one
 _SAMPLE = 2000  # records; their distances take three matrices of 32 MB
 
 
@@ -92,18 +96,16 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What the second pass reads: all points with their entropies.
+    """What the second pass reads beside entropies.
 
     Attributes:
         values: float64 (u, q), each point's values in codes, row-major.
-        entropies: float64 (u,).
         space: of the quasi-identifiers.
         streams: randomness of the nominal attributes.
         swap: chance that a compact record takes a neighbor's value in a nominal attribute.
     """
 
     values: Floats
-    entropies: Floats
     space: AttributeSpace
     streams: Streams
     swap: float
@@ -176,31 +178,33 @@ def survey(
     runs = index.runs(min(len(points), context.blocks), crew.workers)
     sample = points.point_of[sigma_sample(len(points.point_of), context.streams)]
     beside = [(best_sigma, points.rows[sample])] if settings.sigma == "auto" else []
-    lists, found = neighborhoods_by_place(
-        crew,
-        shared,
-        runs,
-        settings.k,
-        settings.ties,
-        scratch=context.scratch,
-        order=index.order_digest(),
-        beside=beside,
-    )
+    field = Field(values, choice.space, context.streams, settings.swap)
+    with ThreadPoolExecutor(1) as meanwhile:
+        put = meanwhile.submit(crew.put, (field, choice))
+        lists, found = neighborhoods_by_place(
+            crew,
+            shared,
+            runs,
+            settings.k,
+            settings.ties,
+            scratch=context.scratch,
+            order=index.order_digest(),
+            beside=beside,
+        )
     sigma = float(found[0] if settings.sigma == "auto" else settings.sigma)
     every = np.empty(len(points))
-    widths = [(kept, sigma) for kept in lists]
-    for (start, stop), some in zip(
-        runs, crew.map(_entropies, widths, phase="entropies"), strict=True
-    ):
+    groups = [lists[part] for part in shares_of(len(lists), _ROUNDS * crew.workers)]
+    widths = [(sigma, *group) for group in groups]
+    told = itertools.chain.from_iterable(crew.map(_entropies, widths, phase="entropies"))
+    for (start, stop), some in zip(runs, told, strict=True):
         every[order[start:stop]] = some
-    field = Field(values, every, choice.space, context.streams, settings.swap)
+    (of_all,) = crew.map(_as_it_is, [every], keep=True, phase="entropies")
     nominal = int(choice.space.nominal.sum())
     records = [_records_of(points, order[start:stop], nominal) for start, stop in runs]
     items = [
-        (order[start:stop], kept, numbers, counts)
+        (order[start:stop], of_all, kept, numbers, counts)
         for (start, stop), kept, (numbers, counts) in zip(runs, lists, records, strict=True)
     ]
-    shared = crew.put((field, choice))
     place = np.empty(len(points), np.int64)
     place[order] = np.arange(len(points))
     borders = np.array([0, *(stop for _, stop in runs)], np.int64)
@@ -216,8 +220,8 @@ def survey(
         np.empty(len(points), np.int8),
         np.full((len(points.point_of), nominal), np.nan),
     )
-    known = crew.map(_known, items, shared=shared, keep=True, phase="dispersion")
-    for (who, _, numbers, _), kept in zip(items, known, strict=True):
+    known = crew.map(_known, items, shared=put.result(), keep=True, phase="dispersion")
+    for (who, _, _, numbers, _), kept in zip(items, known, strict=True):
         result.kept.append(kept)
         traits, swaps, source = crew.fetch(kept)
         result.dispersion[who], result.radius[who] = traits.dispersion, traits.radius
@@ -243,33 +247,40 @@ def _records_of(points: Points, who: Integers, nominal: int) -> tuple[Integers, 
     return points.records[np.repeat(points.starts[who], counts) + steps], counts
 
 
-def _entropies(_: None, item: tuple[Neighborhoods, float]) -> Floats:
-    lists, sigma = item
-    return entropies(lists.starts, lists.distances, lists.weights, sigma)
+def _as_it_is(_: None, value: Floats) -> Floats:
+    """So that a value of the driver's is kept where workers read it."""
+    return value
+
+
+def _entropies(_: None, item: tuple[float, *tuple[Neighborhoods, ...]]) -> list[Floats]:
+    sigma, *blocks = item
+    return [entropies(lists.starts, lists.distances, lists.weights, sigma) for lists in blocks]
 
 
 def _known(
-    shared: tuple[Field, Choice], item: tuple[Integers, Neighborhoods, Integers, Integers]
+    shared: tuple[Field, Choice],
+    item: tuple[Integers, Floats, Neighborhoods, Integers, Integers],
 ) -> Known:
-    """What is known of some points, with their neighborhoods, records and their numbers."""
+    """What is known of some points, with all entropies, their neighborhoods and records."""
     field, choice = shared
-    points, lists, records, counts = item
-    traits = traits_of(lists, field.entropies.take(points), field)
+    points, every, lists, records, counts = item
+    traits = traits_of(lists, every.take(points), every, field)
     sources = choice.sources(field.values, points, traits.means)
     return Known(traits, swaps_of(field, records, counts, lists), sources)
 
 
-def traits_of(lists: Neighborhoods, own: Floats, field: Field) -> Traits:
+def traits_of(lists: Neighborhoods, own: Floats, every: Floats, field: Field) -> Traits:
     """The traits of some points.
 
     Args:
         lists: their m neighborhoods.
         own: float64 (m,), their entropies.
-        field: entropies and values of the points in the lists.
+        every: float64 (u,), the entropies of the points in the lists.
+        field: their values.
     """
     means, dominated = middles(lists, field.values, field.space)
     return Traits(
-        dispersions(lists.starts, lists.points, lists.weights, own, field.entropies),
+        dispersions(lists.starts, lists.points, lists.weights, own, every),
         lists.radius,
         0.5 * (lists.next_distance - lists.radius),
         means,

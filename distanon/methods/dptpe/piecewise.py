@@ -281,8 +281,8 @@ def _known(shared: tuple[Floats, Choice, Streams, float], item: tuple[Piece, Fou
     every, choice, streams, swap = shared
     piece, found = item
     points = piece.points
-    field = Field(found.values, every[found.leads], choice.space, streams, swap)
-    traits = traits_of(found.lists, every[piece.leads], field)
+    field = Field(found.values, choice.space, streams, swap)
+    traits = traits_of(found.lists, every[piece.leads], every[found.leads], field)
     swaps = swaps_of(field, piece.numbers[points.records], points.counts, found.lists)
     return Known(
         traits, swaps, choice.sources(piece.values, np.arange(len(piece.values)), traits.means)
