@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import time
 import traceback
@@ -160,6 +161,8 @@ def _values(kept: Sequence[Any]) -> tuple[list[Any], tuple[int, ...]]:
     """The values behind references, and the numbers of those that are gone."""
     import ray
 
+    with contextlib.suppress(ray.exceptions.RayError):
+        return ray.get(list(kept)), ()  # all at once: one by one each takes its time
     values: list[Any] = []
     missing: list[int] = []
     for number, reference in enumerate(kept):
