@@ -198,7 +198,7 @@ def survey(
     told = itertools.chain.from_iterable(crew.map(_entropies, widths, phase="entropies"))
     for (start, stop), some in zip(runs, told, strict=True):
         every[order[start:stop]] = some
-    (of_all,) = crew.map(_as_it_is, [every], keep=True, phase="entropies")
+    of_all = crew.put(every)
     nominal = int(choice.space.nominal.sum())
     records = [_records_of(points, order[start:stop], nominal) for start, stop in runs]
     items = [
@@ -245,11 +245,6 @@ def _records_of(points: Points, who: Integers, nominal: int) -> tuple[Integers, 
     counts = points.counts[who]
     steps = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
     return points.records[np.repeat(points.starts[who], counts) + steps], counts
-
-
-def _as_it_is(_: None, value: Floats) -> Floats:
-    """So that a value of the driver's is kept where workers read it."""
-    return value
 
 
 def _entropies(_: None, item: tuple[float, *tuple[Neighborhoods, ...]]) -> list[Floats]:
