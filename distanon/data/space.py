@@ -157,6 +157,7 @@ class AttributeSpace:
 
         Returns:
             One array an attribute, missing as null. Numeric text is written anew ("7", "0.25").
+            Columns of float64 may be the values themselves: write to these no more.
 
         Raises:
             ValueError: a value that the column's type can't hold; names the column.

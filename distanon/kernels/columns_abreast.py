@@ -45,7 +45,7 @@ class _Rows:
         self.out = out.data
 
     def each(self, step: Callable[[Any, Any, Any], None]) -> None:
-        """Calls `step` with four numbers of a row, its weight, and that in all lanes."""
+        """Calls `step` with the numbers of a row, its weight, and that in all lanes."""
         builder = self.builder
         with cgutils.for_range_slice(builder, self.begin, self.end, _I64(1)) as (entry, _):
             point = self._whole(builder.gep(self.points, [entry]))

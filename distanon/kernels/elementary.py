@@ -60,7 +60,7 @@ def _of_bits(typing: Any, bits: Any) -> Any:
     return types.float64(types.int64), generate
 
 
-@njit(inline="always", error_model="numpy")
+@njit(cache=True, inline="always", error_model="numpy")
 def exponential(x: Any) -> Any:
     """The power x of e, x being from -708 to 709, within one unit in the last place; e^0 is 1."""
     shifted = x * _PER_LN2 + _SHIFT
@@ -76,7 +76,7 @@ def exponential(x: Any) -> Any:
     return series * _of_bits((_bits_of(shifted) + _BIAS) << _FRACTION_BITS)
 
 
-@njit(inline="always", error_model="numpy")
+@njit(cache=True, inline="always", error_model="numpy")
 def logarithm(x: Any) -> Any:
     """The natural logarithm of a normal number above 0, within one unit in the last place."""
     shifted = _bits_of(x) + ((_BIAS << _FRACTION_BITS) - _ROOT_HALF)

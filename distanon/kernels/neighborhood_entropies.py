@@ -14,7 +14,7 @@ from numba import njit
 from distanon.kernels.elementary import LEAST_EXPONENT, exponential, logarithm
 from distanon.kernels.prefetch import AHEAD, expect
 
-__all__ = ["all_distances", "neighbor_means", "neighborhood_entropies", "sums_of_influence"]
+__all__ = ["all_distances", "influence_entropy", "neighbor_means", "neighborhood_entropies"]
 
 _ENTRIES = 2048  # that are looked at together: they stay in the cache
 _LANES = 4  # sums side by side
@@ -130,16 +130,29 @@ def all_distances(points: Any) -> Any:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def sums_of_influence(distances: Any, sigma: float) -> Any:
-    """The topological potential of each record of a sample, its own share of 1 included.
+def influence_entropy(distances: Any, sigma: float) -> Any:
+    """The entropy of the potentials of a sample, each record's own share of 1 included.
 
     Args:
         distances: float64, shape (m, m), symmetric.
         sigma: width of influence, above 0.
 
     Returns:
-        float64, shape (m,): sums of exp(-(distance / sigma)²) over all records.
+        From 0 to ln m.
     """
+    field = _sums_of_influence(distances, sigma)
+    total, entropy = 0.0, 0.0
+    for i in range(len(field)):
+        total += field[i]
+    for i in range(len(field)):
+        share = field[i] / total
+        entropy -= share * logarithm(share)
+    return entropy
+
+
+@njit(nogil=True, error_model="numpy")
+def _sums_of_influence(distances: Any, sigma: float) -> Any:
+    """The topological potential of each record of a sample, float64, shape (m,)."""
     m = len(distances)
     found, shares = np.ones(m), np.empty(m + _LANES)
     for i in range(m):  # each pair once: what it adds to the one it adds to the other

@@ -25,6 +25,7 @@ _FINER = 65  # widths that are looked at as well where all of the sample is
 _COARSE = 500  # records that the grid is tried on
 _STEPS = 18  # golden sections: the bracket of at most a factor of 10 shrinks to one of 1.0004
 _NARROW = 32  # columns up to which looking at each is faster than looking for frequent values
+_LEAST, _MOST = 1e-307, 8e307  # of a distance whose logarithm is taken
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 
 
@@ -71,7 +72,7 @@ def entropies(starts: Integers, distances: Floats, weights: Counts, sigma: float
 
     Args:
         starts: int64, shape (m + 1,).
-        distances: float64, shape (nnz,), at least 0.
+        distances: float64, shape (nnz,), at least 0, ascending in each neighborhood.
         weights: int32 or int64, shape (nnz,), at least 0.
         sigma: width of influence, above 0.
 
@@ -168,11 +169,28 @@ def potential_entropy(distances: Floats, sigma: float) -> float:
 
     Source: Gan et al. 2009; without the record itself the minimum runs to sigma = 0.
     """
-    from distanon.kernels.neighborhood_entropies import sums_of_influence
+    from distanon.kernels.neighborhood_entropies import influence_entropy
 
-    field = sums_of_influence(distances, sigma)
-    shares = field / field.sum()
-    return float(-(shares * np.log(shares)).sum())
+    return float(influence_entropy(distances, sigma))
+
+
+def _height(distances: Floats, width: float) -> float:
+    """`potential_entropy` at the logarithm of a width."""
+    return potential_entropy(distances, _exp(width))
+
+
+def _exp(number: float) -> float:
+    """The same bits on every processor."""
+    from distanon.kernels.elementary import exponential
+
+    return float(exponential(number))
+
+
+def _log(number: float) -> float:
+    """Likewise, between the logarithms of the least and the greatest number it is meant for."""
+    from distanon.kernels.elementary import logarithm
+
+    return float(logarithm(min(max(number, _LEAST), _MOST)))
 
 
 def best_sigma(points: Floats) -> float:
@@ -193,29 +211,30 @@ def best_sigma(points: Floats) -> float:
     Deviation: the paper leaves the search open.
     """
     distances = pairwise_distances(points)
-    positive = distances[distances > 0]
-    if positive.size == 0:
+    farthest = distances.max(initial=0.0)
+    if farthest == 0:
         return 1.0
-    top = float(np.log(2.0 * positive.max()))
-    bottom = max(float(np.log(positive.min() / 4.0)), top - np.log(1e4))
+    nearest = distances.min(where=distances > 0, initial=farthest)
+    top = _log(2.0 * farthest)
+    bottom = max(_log(nearest / 4.0), top - _log(1e4))
     grid = np.linspace(bottom, top, _GRID)
     every = -(-len(points) // _COARSE)
-    coarse = distances[::every, ::every]
-    heights = [potential_entropy(coarse, float(np.exp(width))) for width in grid]
+    coarse = np.ascontiguousarray(distances[::every, ::every])
+    heights = [_height(coarse, width) for width in grid]
     best, margin = int(np.argmin(heights)), 1 if every == 1 else 2
     low, high = float(grid[max(best - margin, 0)]), float(grid[min(best + margin, _GRID - 1)])
     found = _golden_section(distances, low, high)
     if every == 1:
         found = _deepest(distances, bottom, top, found)
-    return float(np.exp(found))
+    return _exp(found)
 
 
 def _deepest(distances: Floats, low: float, high: float, found: float) -> float:
     """The width that was found, or that of a deeper valley; a small sample can have several."""
     finer = np.linspace(low, high, _FINER)
-    heights = [potential_entropy(distances, float(np.exp(width))) for width in finer]
+    heights = [_height(distances, width) for width in finer]
     best = int(np.argmin(heights))
-    if heights[best] >= potential_entropy(distances, float(np.exp(found))):
+    if heights[best] >= _height(distances, found):
         return found
     left, right = finer[max(best - 1, 0)], finer[min(best + 1, _FINER - 1)]
     return _golden_section(distances, float(left), float(right))
@@ -224,15 +243,15 @@ def _deepest(distances: Floats, low: float, high: float, found: float) -> float:
 def _golden_section(distances: Floats, low: float, high: float) -> float:
     """The logarithm of the best width between two others, by golden sections."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-    at_left = potential_entropy(distances, float(np.exp(left)))
-    at_right = potential_entropy(distances, float(np.exp(right)))
+    at_left = _height(distances, left)
+    at_right = _height(distances, right)
     for _ in range(_STEPS):
         if at_left <= at_right:
             high, right, at_right = right, left, at_left
             left = high - _GOLDEN * (high - low)
-            at_left = potential_entropy(distances, float(np.exp(left)))
+            at_left = _height(distances, left)
         else:
             low, left, at_left = left, right, at_right
             right = low + _GOLDEN * (high - low)
-            at_right = potential_entropy(distances, float(np.exp(right)))
+            at_right = _height(distances, right)
     return (low + high) / 2.0

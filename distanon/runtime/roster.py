@@ -109,11 +109,11 @@ class Roster:
         """
         for _ in range(self._room.wanted(backlog) - len(self.members)):
             actor = self._actor_class.remote()
+            if self._loads:  # who dies of it never greets; what it raises an item meets again
+                actor.prepare.remote(self._loads)
             member = Member(actor, actor.greet.remote())
             self.members.append(member)
             self._starting[member.greeting] = member
-            if self._loads:  # what fails here is met again by the item that needs it
-                actor.prepare.remote(self._loads)
 
     def give_back(self, backlog: int) -> None:
         """Ends workers that have had nothing to do for a while, so that their nodes can go.

@@ -76,3 +76,5 @@ class UnderWay:
         """A worker is gone, with what it was at."""
         for outcome in member.calls:
             del self._member_of[outcome]
+        for shelf in self._shelves:
+            shelf.pop(member, None)

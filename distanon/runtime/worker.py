@@ -92,9 +92,10 @@ class Worker:
         if missing:
             return Outcome("missing", missing=missing), None
         value = self._open(shared[0]) if shared else None
+        whole = filled(item, values, self._open)
         started = time.perf_counter()
         try:
-            result = function(value, filled(item, values, self._open))
+            result = function(value, whole)
         except Exception as error:  # noqa: BLE001  whatever it is, the driver raises it
             return Outcome("raised", time.perf_counter() - started, pickled(error)), None
         return Outcome("done", time.perf_counter() - started), result
@@ -136,7 +137,7 @@ def filled(item: Any, values: Sequence[Any], opened: Callable[[Any], Any] = _as_
         return values[item.number]
     if isinstance(item, Shared):
         return opened(item.reference)
-    if type(item) is tuple:
+    if type(item) is tuple and any(isinstance(part, Slot | Shared) for part in item):
         return tuple(filled(part, values, opened) for part in item)
     return item
 

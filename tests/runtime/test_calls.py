@@ -6,7 +6,7 @@ import gc
 from collections import deque
 
 from distanon.runtime.calls import Call
-from distanon.runtime.crew import Kept, Shared
+from distanon.runtime.crew import Kept, SerialCrew, Shared
 from distanon.runtime.pool import Pool
 from distanon.runtime.roster import Member
 from distanon.runtime.worker import Slot, filled
@@ -65,3 +65,10 @@ def test_a_call_is_sent_where_its_inputs_lie():
 def test_what_is_shared_may_travel_in_an_item():
     call = Call.of(function, None, (done("one"), Shared("generation"), 5))
     assert filled(call.item, [1.5], {"generation": "opened"}.get) == (1.5, "opened", 5)
+
+
+def test_both_crews_look_for_what_is_shared_at_the_same_depth():
+    for item in [(Shared("it"),), ((Shared("it"),),), (1, (Shared("it"),)), (Shared("it"), (2,))]:
+        opened = filled(Call.of(function, None, item).item, [], lambda reference: reference)
+        (alone,) = SerialCrew().map(function, [item])
+        assert opened == alone

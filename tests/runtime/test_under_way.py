@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import gc
+from collections import Counter, OrderedDict
 
 import pytest
 from hypothesis import given, settings
@@ -53,6 +54,14 @@ def test_a_lost_worker_gets_nothing_and_its_replies_are_nobodys():
     lost.ready = False
     assert under_way.owner("reply") is None
     assert filled(under_way, 2) == Counter({other.node: 2})
+
+
+def test_what_a_lost_worker_was_at_is_let_go():
+    under_way, (lost,) = UnderWay(), members(1)
+    under_way.offer(lost)
+    under_way.add(lost, CALL, ("reply", None), [])
+    under_way.strike(lost)
+    assert not any(isinstance(one, UnderWay | OrderedDict) for one in gc.get_referrers(lost))
 
 
 @settings(max_examples=50)

@@ -8,7 +8,6 @@ Source: Zhang et al., Definitions 2 to 8.
 
 from __future__ import annotations
 
-import itertools
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,7 +21,6 @@ from distanon.data.space import AttributeSpace
 from distanon.data.streams import Streams
 from distanon.kernels.neighbors import Neighborhoods, NeighborIndex, Points, Ties
 from distanon.kernels.potential import best_sigma, dispersions, entropies
-from distanon.kernels.threads import shares_of
 from distanon.methods.base import BLOCK, Context
 from distanon.methods.dptpe import perturbation
 from distanon.methods.dptpe.substitutes import Source, first_choice
@@ -33,8 +31,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
 
-_ROUNDS = 2  # calls to a worker: less than a few milliseconds' work is not worth one
-_SAMPLE = 2000  # records; their distances take three matrices of 32 MB
+_SAMPLE = 2000  # records; their distances take a matrix of 32 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,11 +188,11 @@ def survey(
             order=index.order_digest(),
             beside=beside,
         )
+    shared = put.result()
     sigma = float(found[0] if settings.sigma == "auto" else settings.sigma)
     every = np.empty(len(points))
-    groups = [lists[part] for part in shares_of(len(lists), _ROUNDS * crew.workers)]
-    widths = [(sigma, *group) for group in groups]
-    told = itertools.chain.from_iterable(crew.map(_entropies, widths, phase="entropies"))
+    widths = [(kept, sigma) for kept in lists]
+    told = crew.map(_entropies, widths, phase="entropies")
     for (start, stop), some in zip(runs, told, strict=True):
         every[order[start:stop]] = some
     of_all = crew.put(every)
@@ -220,7 +217,7 @@ def survey(
         np.empty(len(points), np.int8),
         np.full((len(points.point_of), nominal), np.nan),
     )
-    known = crew.map(_known, items, shared=put.result(), keep=True, phase="dispersion")
+    known = crew.map(_known, items, shared=shared, keep=True, phase="dispersion")
     for (who, _, _, numbers, _), kept in zip(items, known, strict=True):
         result.kept.append(kept)
         traits, swaps, source = crew.fetch(kept)
@@ -247,9 +244,9 @@ def _records_of(points: Points, who: Integers, nominal: int) -> tuple[Integers, 
     return points.records[np.repeat(points.starts[who], counts) + steps], counts
 
 
-def _entropies(_: None, item: tuple[float, *tuple[Neighborhoods, ...]]) -> list[Floats]:
-    sigma, *blocks = item
-    return [entropies(lists.starts, lists.distances, lists.weights, sigma) for lists in blocks]
+def _entropies(_: None, item: tuple[Neighborhoods, float]) -> Floats:
+    lists, sigma = item
+    return entropies(lists.starts, lists.distances, lists.weights, sigma)
 
 
 def _known(

@@ -89,7 +89,7 @@ def in_memory(
     differing = find_differing(
         context, shared, points, values, pending, choice.finish, choice.space, choice.least
     )
-    del index, shared  # so that their memory has room for what follows
+    del index, shared  # nothing below reads them
     found.source[differing[0]] = Source.NEAREST_DIFFERING
     dispersed = is_dispersed(found.dispersion, method.t)
     chosen = gets_mean(method.rule, dispersed, found.radius, points.point_of, context.streams)

@@ -77,8 +77,7 @@ def search(
         counts = _counted(problem, groups, shared, context)
         population = founded(_individuals(problem, start, counts))
         state = _judged(problem, stop, None, population)
-    judge = _Judge(problem, stop, settings, context)
-    population = state.population
+    begun, population = state.turn, state.population
     with ThreadPoolExecutor(1) as beside:
         judging: Future[State] = beside.submit(lambda known: known, state)
         for turn in range(state.turn + 1, settings.generations + 1):
@@ -89,10 +88,12 @@ def search(
                     break
             children, counts = _generation(problem, population, turn, shared, context)
             state = _told(judging, context)
+            if begun < state.turn and state.turn % context.checkpoint_every == 0:
+                checkpoints.write(context.scratch, state)
             population = problem.optimizer.select(
                 population, _individuals(problem, children, counts)
             )
-            judging = beside.submit(judge, state, population)
+            judging = beside.submit(_judged, problem, stop, state, population)
         state = _told(judging, context)
     return _found(problem, stop, start[0], state)
 
@@ -102,24 +103,6 @@ def _told(judging: Future[State], context: Context) -> State:
     state = judging.result()
     observe(context.progress, "objective", state.course[-1][0])
     return state
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Judge:
-    """What the driver does with a generation while workers make the next one of it."""
-
-    problem: Problem
-    stop: Questions
-    settings: SearchSettings
-    context: Context
-
-    def __call__(self, before: State, population: Population) -> State:
-        """The next state, kept in the scratch where it is time for that."""
-        state = _judged(self.problem, self.stop, before, population)
-        turn = state.turn
-        if turn % self.context.checkpoint_every == 0 and turn < self.settings.generations:
-            checkpoints.write(self.context.scratch, state)
-        return state
 
 
 def _generation(
