@@ -177,7 +177,7 @@ def survey(
     beside = [(best_sigma, points.rows[sample])] if settings.sigma == "auto" else []
     field = Field(values, choice.space, context.streams, settings.swap)
     with ThreadPoolExecutor(1) as meanwhile:
-        put = meanwhile.submit(crew.put, (field, choice))
+        put = meanwhile.submit(crew.put, (field, choice, order))
         lists, found = neighborhoods_by_place(
             crew,
             shared,
@@ -199,8 +199,8 @@ def survey(
     nominal = int(choice.space.nominal.sum())
     records = [_records_of(points, order[start:stop], nominal) for start, stop in runs]
     items = [
-        (order[start:stop], of_all, kept, numbers, counts)
-        for (start, stop), kept, (numbers, counts) in zip(runs, lists, records, strict=True)
+        (run, of_all, kept, numbers, counts)
+        for run, kept, (numbers, counts) in zip(runs, lists, records, strict=True)
     ]
     place = np.empty(len(points), np.int64)
     place[order] = np.arange(len(points))
@@ -218,9 +218,10 @@ def survey(
         np.full((len(points.point_of), nominal), np.nan),
     )
     known = crew.map(_known, items, shared=shared, keep=True, phase="dispersion")
-    for (who, _, _, numbers, _), kept in zip(items, known, strict=True):
+    for ((start, stop), _, _, numbers, _), kept in zip(items, known, strict=True):
         result.kept.append(kept)
         traits, swaps, source = crew.fetch(kept)
+        who = order[start:stop]
         result.dispersion[who], result.radius[who] = traits.dispersion, traits.radius
         result.dominated[who], result.source[who] = traits.dominated, source
         result.swaps[numbers] = swaps
@@ -250,12 +251,13 @@ def _entropies(_: None, item: tuple[Neighborhoods, float]) -> Floats:
 
 
 def _known(
-    shared: tuple[Field, Choice],
-    item: tuple[Integers, Floats, Neighborhoods, Integers, Integers],
+    shared: tuple[Field, Choice, Integers],
+    item: tuple[tuple[int, int], Floats, Neighborhoods, Integers, Integers],
 ) -> Known:
-    """What is known of some points, with all entropies, their neighborhoods and records."""
-    field, choice = shared
-    points, every, lists, records, counts = item
+    """What is known of a run of points, with all entropies, their neighborhoods and records."""
+    field, choice, order = shared
+    (start, stop), every, lists, records, counts = item
+    points = order[start:stop]
     traits = traits_of(lists, every.take(points), every, field)
     sources = choice.sources(field.values, points, traits.means)
     return Known(traits, swaps_of(field, records, counts, lists), sources)
