@@ -17,7 +17,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 from distanon.runtime.pinning import pin
 
@@ -26,6 +25,7 @@ pin()  # one thread for all, before numpy is imported
 import neighbor_peers  # noqa: E402
 import neighbor_tables  # noqa: E402
 import numpy as np  # noqa: E402
+from peers.child import peak  # noqa: E402
 from rows import Row, Sheet, at_least, at_most, shown, times_less, times_more  # noqa: E402
 
 from distanon.kernels.candidates import Engine  # noqa: E402
@@ -130,18 +130,11 @@ def peak_megabytes(n: int) -> float:
 def measure_memory(n: int) -> None:
     """The child's part: the table itself, its distinct points, tree and blocks."""
     warm_up()
-    before = _peak()
+    before = peak()
     points = distinct(neighbor_tables.mixture(n, 8))
     for _, found in NeighborIndex.build(points).blocks(10, "include", size=16_384):
         found.sizes()
-    print((_peak() - before) / 1e6)
-
-
-def _peak() -> int:
-    """Bytes that this program had at most; `ru_maxrss` would count what its parent had, too."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    (found,) = [line.split()[1] for line in lines if line.startswith("VmHWM:")]
-    return 1024 * int(found)
+    print((peak() - before) / 1e6)
 
 
 def main() -> int:

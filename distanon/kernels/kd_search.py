@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from distanon.kernels.prefetch import AHEAD, expect
+from distanon.kernels.prefetch import expect_neighbors
 from distanon.kernels.ties import TIE_ABSOLUTE, TIE_RELATIVE
 
 __all__ = ["TIE_ABSOLUTE", "TIE_RELATIVE", "scatter", "settle", "tie"]
@@ -67,10 +67,8 @@ def settle(
     for i in range(m):
         # In the output itself: entries that don't belong are overwritten by the next query's.
         size = 0
-        ahead = min(i + AHEAD, m)
-        for p in proposed[opens[ahead] : opens[min(ahead + 1, m)]]:
-            expect(rows, np.int64(p) * width)
-            expect(table[0], np.int64(p))
+        expect_neighbors(rows, width, opens, proposed, i)
+        expect_neighbors(table[0], 1, opens, proposed, i)
         for p in proposed[opens[i] : opens[i + 1]]:
             weight = table[0][p] - (1 if p == own[i] else 0)
             if weight > 0:

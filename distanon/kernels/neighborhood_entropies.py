@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from distanon.kernels.elementary import LEAST_EXPONENT, exponential, logarithm
-from distanon.kernels.prefetch import AHEAD, expect
+from distanon.kernels.prefetch import expect_neighbors
 
 __all__ = ["all_distances", "influence_entropy", "neighbor_means", "neighborhood_entropies"]
 
@@ -96,9 +96,7 @@ def neighbor_means(starts: Any, points: Any, weights: Any, every: Any) -> Any:
     m = len(starts) - 1
     found = np.zeros(m)
     for i in range(m):
-        ahead = min(i + AHEAD, m)
-        for e in range(starts[ahead], starts[min(ahead + 1, m)]):
-            expect(every, np.int64(points[e]))
+        expect_neighbors(every, 1, starts, points, i)
         total, members = 0.0, 0
         for e in range(starts[i], starts[i + 1]):
             total += weights[e] * every[points[e]]

@@ -21,7 +21,7 @@ from distanon.kernels.columns_abreast import (
     sums_of_4,
     sums_of_8,
 )
-from distanon.kernels.prefetch import AHEAD, expect
+from distanon.kernels.prefetch import expect_neighbors
 
 __all__ = ["neighborhood_means"]
 
@@ -54,9 +54,7 @@ def neighborhood_means(starts: Any, points: Any, weights: Any, values: Any, colu
     found = np.empty(ROOM)
     for i in range(m):
         begin, end = starts[i], starts[i + 1]
-        ahead = min(i + AHEAD, m)
-        for e in range(starts[ahead], starts[min(ahead + 1, m)]):
-            expect(values, np.int64(points[e]) * width)
+        expect_neighbors(values, width, starts, points, i)
         size = 0
         for e in range(begin, end):
             size += weights[e]

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import types
+from numba import njit, types
 from numba.core import cgutils as _untyped
 from numba.extending import intrinsic
 
-__all__ = ["AHEAD", "expect"]
+__all__ = ["AHEAD", "expect", "expect_neighbors"]
 
 AHEAD = 8
 """How many neighborhoods ahead their rows are asked for."""
@@ -39,3 +40,20 @@ def expect(typing: Any, values: Any, place: Any) -> Any:
         return context.get_dummy_value()
 
     return types.none(values, types.int64), generate
+
+
+@njit(nogil=True)
+def expect_neighbors(values: Any, width: int, starts: Any, points: Any, i: int) -> None:
+    """Asks for the rows of a neighborhood that is looked at soon after the i-th.
+
+    Args:
+        values: a contiguous array of rows.
+        width: of a row.
+        starts: int64, shape (m + 1,): neighborhood i has the entries starts[i]:starts[i + 1].
+        points: int32 or int64, shape (entries,): numbers of rows.
+        i: from 0 to m - 1.
+    """
+    last = len(starts) - 1
+    ahead = min(i + AHEAD, last)
+    for point in points[starts[ahead] : starts[min(ahead + 1, last)]]:
+        expect(values, np.int64(point) * width)

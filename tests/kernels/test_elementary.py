@@ -4,20 +4,18 @@ from numba import njit
 from distanon.kernels.elementary import LEAST_EXPONENT, exponential, logarithm
 
 
-@njit
-def exponentials(numbers):
-    found = np.empty_like(numbers)
-    for i in range(len(numbers)):
-        found[i] = exponential(numbers[i])
-    return found
+def over_arrays(function):
+    @njit
+    def of_each(numbers):
+        found = np.empty_like(numbers)
+        for i in range(len(numbers)):
+            found[i] = function(numbers[i])
+        return found
+
+    return of_each
 
 
-@njit
-def logarithms(numbers):
-    found = np.empty_like(numbers)
-    for i in range(len(numbers)):
-        found[i] = logarithm(numbers[i])
-    return found
+exponentials, logarithms = over_arrays(exponential), over_arrays(logarithm)
 
 
 def units(found, exact):

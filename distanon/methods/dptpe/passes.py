@@ -188,7 +188,7 @@ def survey(
             order=index.order_digest(),
             beside=beside,
         )
-    shared = put.result()
+    read_by_all = put.result()
     sigma = float(found[0] if settings.sigma == "auto" else settings.sigma)
     every = np.empty(len(points))
     widths = [(kept, sigma) for kept in lists]
@@ -217,7 +217,7 @@ def survey(
         np.empty(len(points), np.int8),
         np.full((len(points.point_of), nominal), np.nan),
     )
-    known = crew.map(_known, items, shared=shared, keep=True, phase="dispersion")
+    known = crew.map(_known, items, shared=read_by_all, keep=True, phase="dispersion")
     for ((start, stop), _, _, numbers, _), kept in zip(items, known, strict=True):
         result.kept.append(kept)
         traits, swaps, source = crew.fetch(kept)
