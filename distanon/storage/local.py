@@ -18,6 +18,7 @@ import pyarrow as pa
 from distanon.storage.entry import Entry
 
 _TEMPORARY = re.compile(r"^\..*\.[0-9a-f]{16}\.tmp$")
+_TRIES = 4
 
 
 class LocalFiles:
@@ -56,6 +57,20 @@ class LocalFiles:
                 entry = self.info(str(file))
                 if entry is not None:  # else it went while we looked
                     yield replace(entry, name=file.relative_to(path).as_posix())
+
+    def write(self, path: str, content: bytes, *, create: bool) -> bool:
+        """Writes a file at once or not at all.
+
+        Whoever holds or clears the place takes away temporary files and empty folders, ours too if
+        we are just writing: then it is written again.
+
+        Returns:
+            False where `create` was asked and the name is taken.
+        """
+        for _ in range(_TRIES - 1):
+            with suppress(FileNotFoundError):
+                return self.produce(path, lambda out: _pour(content, out), create=create)
+        return self.produce(path, lambda out: _pour(content, out), create=create)
 
     def produce(self, path: str, produce: Callable[[BinaryIO], None], *, create: bool) -> bool:
         """Writes to a temporary file beside the target, then puts it there in one step.
@@ -136,6 +151,10 @@ class LocalFiles:
         missing = [one for one in (folder, *folder.parents) if not one.exists()]
         for one in reversed(missing):
             one.mkdir(mode=self._folder_mode, exist_ok=True)
+
+
+def _pour(content: bytes, out: BinaryIO) -> None:
+    out.write(content)
 
 
 def _raise(error: OSError) -> None:

@@ -171,10 +171,10 @@ class Store:
             StorageError: likewise while a run is under way, or the disk is full.
         """
         with self._at(name, "write") as (files, path):
-            if isinstance(files, RemoteFiles):
-                return files.write(path, content, create=create)
-            if files.produce(path, lambda out: _pour(content, out), create=create):
+            if files.write(path, content, create=create):
                 return True
+            if isinstance(files, RemoteFiles):
+                return False
         return self.peek(name) == content
 
     def write_with(self, name: str, produce: Callable[[BinaryIO], None]) -> Written:
@@ -266,10 +266,6 @@ def split_url(url: str) -> tuple[str, str]:
     if protocol in ("file", "local"):
         return "file", posixpath.normpath(path) if path else "/"
     return ("s3" if protocol == "s3a" else protocol), path
-
-
-def _pour(content: bytes, out: BinaryIO) -> None:
-    out.write(content)
 
 
 def _hash(stream: BinaryIO) -> Written:

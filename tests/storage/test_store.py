@@ -261,6 +261,24 @@ def test_without_hard_links_a_create_is_exclusive_as_well(tmp_path, monkeypatch)
     assert stat.S_IMODE((tmp_path / "closed").stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize("name", ["mark", "a/b/mark"])
+@pytest.mark.parametrize("create", [True, False])
+def test_what_another_clears_away_while_it_is_written_is_written_again(
+    tmp_path, monkeypatch, create, name
+):
+    fsync, cleared = os.fsync, []
+
+    def clear(descriptor):
+        fsync(descriptor)
+        if len(cleared) < 2:
+            cleared.append(Store(str(tmp_path)).delete_all())
+
+    monkeypatch.setattr(os, "fsync", clear)
+    assert Store(str(tmp_path)).write(name, b"nonce 1", create=create)
+    assert cleared == [1, 1]
+    assert Store(str(tmp_path)).read(name) == b"nonce 1"
+
+
 def test_without_hard_links_a_create_that_fails_leaves_the_name_free(tmp_path, monkeypatch):
     def refuse(*_):
         raise PermissionError(errno.EPERM, "no links")
