@@ -288,7 +288,7 @@ class NeighborIndex:
             found = self.proposer.to_places(places[part], k)
             return self._settle(self.points.rows[own], own, found, k, ties)
 
-        return _in_turn(search, numbers, threads)
+        return in_turn(search, numbers, threads)
 
     def nearest(
         self, queries: NDArray[np.float64], k: int, ties: Ties, threads: int = 1
@@ -313,7 +313,7 @@ class NeighborIndex:
             own = np.full(len(asked), -1, dtype=np.int64)
             return self._settle(asked, own, self.proposer.to_queries(asked, k), k, ties)
 
-        return _in_turn(search, visits, threads)
+        return in_turn(search, visits, threads)
 
     def _check(self, k: int, *, left_out: int) -> None:
         available = len(self.points.point_of) - left_out
@@ -349,7 +349,7 @@ class NeighborIndex:
         return Neighborhoods(*found)
 
 
-def _in_turn(
+def in_turn(
     search: Callable[[slice], Neighborhoods], numbers: NDArray[np.int64], threads: int
 ) -> Neighborhoods:
     """The neighborhoods of queries that are searched in another sequence than they are numbered.

@@ -14,7 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from distanon.kernels.neighbors import Neighborhoods, NeighborIndex, Points, Ties, distinct
+from distanon.kernels.neighbors import (
+    Neighborhoods,
+    NeighborIndex,
+    Points,
+    Ties,
+    distinct,
+    in_turn,
+)
 from distanon.kernels.ties import TIE_ABSOLUTE, TIE_RELATIVE
 
 Floats = NDArray[np.float64]
@@ -120,6 +127,15 @@ class Foreign(NamedTuple):
         return self.records[self.starts[:-1]]
 
     @staticmethod
+    def all(piece: Piece, k: int) -> Foreign:
+        """All points of a piece."""
+        points = piece.points
+        if points.counts.max(initial=0) > k + 1:
+            return Foreign.of(piece, np.arange(len(piece)), k)
+        records = piece.numbers[points.records]
+        return Foreign(points.rows, piece.values, points.counts, points.starts, records)
+
+    @staticmethod
     def of(piece: Piece, chosen: Integers, k: int) -> Foreign:
         """Some points of a piece, ascending."""
         points = piece.points
@@ -133,24 +149,21 @@ class Foreign(NamedTuple):
     def join(parts: Sequence[Foreign]) -> tuple[Foreign, list[Integers]]:
         """All points of pieces that have none in common, and where those of each part stand."""
         leads = np.concatenate([part.leads for part in parts])
-        order = np.argsort(leads, kind="stable")
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        lengths = np.concatenate([np.diff(part.starts) for part in parts])
-        offsets = np.cumsum([0, *(len(part.records) for part in parts)])
-        begins = np.concatenate(
-            [part.starts[:-1] + at for part, at in zip(parts, offsets, strict=False)]
-        )
-        records = np.concatenate([part.records for part in parts])
-        whole = _sealed(
-            np.concatenate([part.rows for part in parts])[order],
-            np.concatenate([part.values for part in parts])[order],
-            np.concatenate([part.counts for part in parts])[order],
-            np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths[order]))),
-            records[_ranges(begins[order], lengths[order])],
-        )
+        place = np.empty(len(leads), np.int64)
+        place[np.argsort(leads, kind="stable")] = np.arange(len(leads))
         borders = np.cumsum([len(part.counts) for part in parts])[:-1]
-        return Foreign(*whole), np.split(place, borders)
+        places = np.split(place, borders)
+        rows = np.empty((len(leads), parts[0].rows.shape[1]))
+        values = np.empty((len(leads), parts[0].values.shape[1]))
+        counts, starts = np.empty(len(leads), np.int64), np.zeros(len(leads) + 1, np.int64)
+        for part, at in zip(parts, places, strict=True):
+            rows[at], values[at], counts[at] = part.rows, part.values, part.counts
+            starts[at + 1] = np.diff(part.starts)
+        np.cumsum(starts, out=starts)
+        records = np.empty(starts[-1], np.int64)
+        for part, at in zip(parts, places, strict=True):
+            records[_ranges(starts[at], np.diff(part.starts))] = part.records
+        return Foreign(*_sealed(rows, values, counts, starts, records)), places
 
 
 class Asked(NamedTuple):
@@ -337,28 +350,28 @@ def merge(piece: Piece, asked: Asked, answers: Sequence[Answer], k: int, ties: T
     """
     from distanon.kernels import kd_search
 
-    mine = Foreign.of(piece, np.arange(len(piece)), k)
-    whole, places = Foreign.join([mine, *(one.foreign for one in answers)])
+    whole, places = Foreign.join([Foreign.all(piece, k), *(one.foreign for one in answers)])
     starts, points = _gathered(asked, answers, places)
     own = np.where(asked.own >= 0, places[0][asked.own], -1)
     table = (whole.counts, whole.starts, whole.records)
     gapped = bool(np.isnan(whole.rows).any())
-    parts = []
-    for part in _slices(len(asked.queries)):
+
+    def search(part: slice) -> Neighborhoods:
         opens = starts[part.start : part.stop + 1]
         some = (opens - opens[0], points[opens[0] : opens[-1]])
         rows = piece.points.rows[asked.queries[part]]
-        parts.append(
-            Neighborhoods(
-                *kd_search.settle(
-                    whole.rows, table, some, rows, own[part], gapped, k, ties != "include"
-                )
+        return Neighborhoods(
+            *kd_search.settle(
+                whole.rows, table, some, rows, own[part], gapped, k, ties != "include"
             )
         )
+
     order = np.argsort(asked.queries)
+    number = np.empty(len(order), np.int64)
+    number[order] = np.arange(len(order))
     return Found(
         asked.queries[order],
-        Neighborhoods.join(parts).take(order),
+        in_turn(search, number, 1),
         whole.leads,
         whole.values,
         asked.evaluated + sum(one.evaluated for one in answers),
@@ -393,18 +406,19 @@ def _gathered(
     asked: Asked, answers: Sequence[Answer], places: Sequence[Integers]
 ) -> tuple[Integers, Integers]:
     """All candidates of each query: starts, and places among the joined points."""
-    lengths = np.diff(asked.starts)
-    parts = [(np.arange(len(lengths)), lengths, places[0][asked.points])]
-    for one, place in zip(answers, places[1:], strict=True):
-        parts.append((one.queries, np.diff(one.starts), place[one.points]))
-    totals = lengths.copy()
-    for queries, counts, _ in parts[1:]:
-        totals[queries] += counts
-    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(totals)))
-    points, filled = np.empty(starts[-1], np.int64), starts[:-1].copy()
-    for queries, counts, some in parts:
-        points[_ranges(filled[queries], counts)] = some
-        filled[queries] += counts
+    from distanon.kernels.piece_candidates import add_candidates
+
+    own = np.arange(len(asked.queries)), asked.starts, asked.points
+    parts: list[tuple[NDArray[Any], ...]] = [own]
+    parts += [(one.queries, one.starts, one.points) for one in answers]
+    starts = np.zeros(len(asked.queries) + 1, np.int64)
+    for queries, opens, _ in parts:
+        starts[queries + 1] += np.diff(opens)
+    np.cumsum(starts, out=starts)
+    points, following = np.empty(starts[-1], np.int64), starts[:-1].copy()
+    for part, place in zip(parts, places, strict=True):
+        some, (at,) = _sealed(*(array.view() for array in part)), _sealed(place)
+        add_candidates(some, at, following, points)
     return starts, points
 
 

@@ -6,9 +6,10 @@ search, sum up and write.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _AT_ONCE = 16_384  # records read together: they stay in the cache
 
@@ -95,9 +98,7 @@ def in_memory(
     chosen = gets_mean(method.rule, dispersed, found.radius, points.point_of, context.streams)
     shares = _Shares(points.point_of, values, found, chosen, differing, choice.is_asked)
     plan = method.plan(dataset.schema, choice, context.streams)
-    borders = crew.put((plan, found.borders))
-    items = [(part, context.scratch, shares.of(part), *found.kept) for part in dataset.partitions]
-    made = list(crew.map(_publish, items, shared=borders, phase="release"))
+    made = _published(dataset, context, plan, found, shares)
     return Outcome(
         tuple(piece for piece, _ in made),
         Counts.total([counts for _, counts in made]),
@@ -107,6 +108,19 @@ def in_memory(
         int(chosen.sum()),
         int((chosen & found.dominated[points.point_of]).sum()),
     )
+
+
+def _published(
+    dataset: Dataset, context: Context, plan: Plan, found: Survey, shares: _Shares
+) -> list[tuple[Partition, Counts]]:
+    """The release of each partition."""
+    crew, parts, shared = context.crew, dataset.partitions, (plan, found.borders)
+    if _is_here(dataset):
+        blocks = [crew.fetch(one) for one in found.kept]
+        items: list[Any] = [(part, context.scratch, shares.of(part), *blocks) for part in parts]
+        return list(_in_threads(context, partial(_publish, shared), items, "release"))
+    items = [(part, context.scratch, shares.of(part), *found.kept) for part in parts]
+    return list(crew.map(_publish, items, shared=crew.put(shared), phase="release"))
 
 
 class _Shares:
@@ -155,7 +169,7 @@ def _encoded(
     values = np.empty((len(dataset), len(attributes)))
     rows = np.empty((len(dataset), space.slices[-1].stop))
     told: list[Ends] = []
-    if all(isinstance(part, MemoryPartition) for part in dataset.partitions):
+    if _is_here(dataset):
         told = _taken_in(dataset, space, method.k, context, values, rows)
     else:
         shared = context.crew.put((space, method.k))
@@ -177,7 +191,7 @@ def _taken_in(
     values: Floats,
     rows: Floats,
 ) -> list[Ends]:
-    """Writes all values and rows, of a table in this memory: sending it away costs more."""
+    """Writes all values and rows, of a table in this memory."""
 
     def take_in(item: tuple[Partition, int]) -> Ends:
         part, start = item
@@ -188,13 +202,23 @@ def _taken_in(
 
     parts = dataset.partitions
     items = [(one, at) for one in parts for at in range(0, one.stop - one.start, _AT_ONCE)]
-    context.progress.start("reading", len(items))
-    told = []
+    return list(_in_threads(context, take_in, items, "reading"))
+
+
+def _is_here(dataset: Dataset) -> bool:
+    """Whether all records are in this memory: to send them away costs more than what is done."""
+    return all(isinstance(part, MemoryPartition) for part in dataset.partitions)
+
+
+def _in_threads(
+    context: Context, work: Callable[[Item], Result], items: list[Item], phase: str
+) -> Iterator[Result]:
+    """As `Crew.map`, by threads of the driver."""
+    context.progress.start(phase, len(items))
     with ThreadPoolExecutor(driver_threads(context.crew)) as pool:
-        for ends in pool.map(take_in, items):
+        for result in pool.map(work, items):
             context.progress.advance()
-            told.append(ends)
-    return told
+            yield result
 
 
 def _encode(
