@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from distanon.runtime.allocator import keep_freed_memory
 from distanon.runtime.crew import Shared
 
 _SHARED_HELD = 3
@@ -55,6 +56,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._shared: OrderedDict[str, Any] = OrderedDict()
+        keep_freed_memory()
 
     def greet(self) -> Greeting:
         """Says where it is, once it is up."""
