@@ -17,7 +17,7 @@ from scaling_model import Costs
 from distanon.data.streams import Streams
 from distanon.job.graphs import make
 from distanon.job.inputs import open_inputs
-from distanon.methods.base import BLOCK, Context
+from distanon.methods.base import Context, blocks_for
 from distanon.runtime import crew
 from distanon.runtime.crew import Crew
 from distanon.spec import JobSpec
@@ -60,7 +60,7 @@ class Work:
 
     def release(self, opened: Crew, name: str) -> float:
         """Makes the release; the seconds that the method takes."""
-        blocks = max(4 * opened.workers, -(-len(self._inputs.dataset) // BLOCK))
+        blocks = blocks_for(len(self._inputs.dataset), opened.workers)
         store = Store(str(self._folder / name), StorageSettings(), private=True)
         context = Context(opened, StoreScratch.open(store, {}), Streams(SEED), blocks=blocks)
         promises, _ = self._spec.effective_promises()

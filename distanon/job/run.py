@@ -25,7 +25,7 @@ from distanon.job.graphs import make, published_form, staged_evidence
 from distanon.job.inputs import Inputs, open_inputs
 from distanon.job.journal import AUDIT, HELD, REFUSED, REPORT, Journal, by_prefix_alone, refused_run
 from distanon.job.logbook import Logbook
-from distanon.methods.base import BLOCK, Context
+from distanon.methods.base import Context, blocks_for
 from distanon.promises.base import Promise, Verdict
 from distanon.promises.wording import refusal
 from distanon.runtime import crew as open_crew
@@ -36,8 +36,6 @@ from distanon.storage.fitted import forget_fitted, write_fitted
 from distanon.storage.publishing import Attempt, check_output
 from distanon.storage.scratch import StoreScratch
 from distanon.storage.store import StorageSettings, Store
-
-_BLOCKS_PER_WORKER = 4  # so that a slow block does not keep the others waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,8 +388,7 @@ def _crew(order: _Order, logbook: Logbook) -> Iterator[Crew]:
 def _context(begun: _Begun, crew: Crew) -> Context:
     spec, records = begun.order.spec, len(begun.inputs.dataset)
     wanted = spec.runtime.partitions
-    auto = max(_BLOCKS_PER_WORKER * crew.workers, -(-records // BLOCK))
-    blocks = auto if wanted == "auto" else wanted
+    blocks = blocks_for(records, crew.workers) if wanted == "auto" else wanted
     digests = {
         "spec": spec.run_id,
         "input": begun.inputs.fingerprint,

@@ -8,7 +8,7 @@ from distanon.data.streams import Streams
 from distanon.data.table import MemoryScratch
 from distanon.errors import InfeasibleError, InputError, PromiseBrokenError, SpecError
 from distanon.methods import METHODS
-from distanon.methods.base import Context
+from distanon.methods.base import Context, blocks_for
 from distanon.methods.dptpe import DPTPE
 from distanon.promises.unchanged import Unchanged
 from distanon.runtime.crew import SerialCrew
@@ -35,6 +35,14 @@ def test_a_context_is_silent_and_has_eight_blocks_unless_told_otherwise():
     context = Context(SerialCrew(), MemoryScratch(), Streams(1))
     assert isinstance(context.progress, Silent)
     assert context.blocks == 8
+
+
+@pytest.mark.parametrize(
+    ("records", "workers", "blocks"),
+    [(0, 4, 1), (4000, 4, 1), (9000, 4, 3), (10**6, 4, 16), (10**6, 256, 245), (10**8, 4, 1526)],
+)
+def test_blocks_are_four_a_worker_unless_they_get_too_small_or_too_large(records, workers, blocks):
+    assert blocks_for(records, workers) == blocks
 
 
 def test_a_frame_comes_back_as_a_frame_with_its_types_sorted_and_without_identifiers():
