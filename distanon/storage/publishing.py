@@ -26,6 +26,7 @@ from distanon.data.schema import Schema
 from distanon.data.table import Dataset
 from distanon.errors import DistanonError, OutputExistsError, ResumeError
 from distanon.storage import claims, graph_staging, leftovers, staging
+from distanon.storage.abreast import abreast
 from distanon.storage.formats import OutputFormat
 from distanon.storage.graph_staging import GraphManifest, StagedGraph
 from distanon.storage.leftovers import STAGING
@@ -33,7 +34,7 @@ from distanon.storage.liveness import RECORD, SILENCE_S, Heartbeat, Life, read_l
 from distanon.storage.places import check_disjoint
 from distanon.storage.scratch import StoreScratch
 from distanon.storage.sorting import Each, here
-from distanon.storage.staging import Manifest
+from distanon.storage.staging import Manifest, ReleasedFile
 from distanon.storage.store import StorageSettings, Store
 
 _PUBLISHED = "published.json"
@@ -175,9 +176,8 @@ class Attempt:
         """
         self.drop_held()
         held = self.private.child(HELD)
-        for entry in self._folder.list():
-            if entry.name != RECORD:
-                self._folder.copy_to(entry.name, held, entry.name)
+        names = [entry.name for entry in self._folder.list() if entry.name != RECORD]
+        abreast(lambda name: self._folder.copy_to(name, held, name), names)
         held.write(claims.DOCUMENT, _document(document))
 
     @property
@@ -220,10 +220,7 @@ class Attempt:
                 "output, or pass --overwrite"
             )
         claims.delete_release(self.output)
-        for file in manifest.files:
-            self._check_claim()
-            self._folder.copy_to(file.path, self.output, file.path)
-            staging.check_file(self.output, file)
+        abreast(self._copy_out, manifest.files)
         self.output.write(claims.DOCUMENT, _document(document))
         self._check_claim()
         if not self.output.write(claims.SUCCESS, claims.mark_content(self.nonce), create=True):
@@ -237,9 +234,9 @@ class Attempt:
 
     def keep_mapping(self) -> None:
         """Keeps each row's source record number in `private/mapping/`, file by file."""
-        for entry in self._folder.list("sources"):
-            name = entry.name.removeprefix("sources/")
-            self._folder.copy_to(entry.name, self.private.child("mapping"), name)
+        sources, mapping = self._folder.child("sources"), self.private.child("mapping")
+        names = [entry.name for entry in sources.list()]
+        abreast(lambda name: sources.copy_to(name, mapping, name), names)
 
     def drop_held(self) -> None:
         """Deletes what was held, once it is published: first what makes it whole."""
@@ -290,6 +287,11 @@ class Attempt:
             message = "nothing is staged: call stage first"
             raise ValueError(message)
         return self._manifest
+
+    def _copy_out(self, file: ReleasedFile) -> None:
+        self._check_claim()
+        self._folder.copy_to(file.path, self.output, file.path)
+        staging.check_file(self.output, file)
 
     def _check_claim(self) -> None:
         if claims.holder(self.output) != self.nonce:

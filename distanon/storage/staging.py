@@ -18,6 +18,7 @@ from distanon.data.release import Release, sort_for_release
 from distanon.data.schema import SOURCE, Schema
 from distanon.data.table import Dataset, MemoryPartition
 from distanon.errors import StorageError
+from distanon.storage.abreast import abreast
 from distanon.storage.formats import OutputFormat, check_csv, read_csv, reduced, write
 from distanon.storage.partitions import ParquetPartition, ParquetRange
 from distanon.storage.sorting import Each, Stretch, can_be_cut, forget, here, rows_of, sorted_parts
@@ -176,15 +177,20 @@ def read_back(folder: Store, manifest: Manifest, schema: Schema) -> Dataset:
         StorageError: a file is not what was written.
     """
     types = pa.ipc.read_schema(pa.BufferReader(folder.read(_TYPES)))
-    partitions: list[Partition] = []
-    start = 0
-    for file in manifest.files:
+
+    def check(file: ReleasedFile) -> None:
         check_file(folder, file)
         if manifest.format == "parquet":
             _check_parquet(folder, file, types.names)
+
+    abreast(check, manifest.files)
+    partitions: list[Partition] = []
+    start = 0
+    for file in manifest.files:
+        if manifest.format == "parquet":
             part = ParquetRange(folder.child(file.path), 0, file.rows)
             partitions.append(ParquetPartition((part,), types, start))
-        else:
+        else:  # one after the other: each is held as text and as a table
             table = read_csv(folder.read(file.path), types, folder.place(file.path))
             if table.num_rows != file.rows:
                 raise differs(folder, file)
@@ -206,7 +212,7 @@ def read_mapping(private: Store) -> NDArray[np.int64] | None:
 
 
 def _numbers(folder: Store, names: Sequence[str]) -> NDArray[np.int64]:
-    tables = [pq.read_table(io.BytesIO(folder.read(name))) for name in names]
+    tables = abreast(lambda name: pq.read_table(io.BytesIO(folder.read(name))), names)
     joined = pa.concat_tables(tables).column(SOURCE).to_numpy()
     return np.ascontiguousarray(joined, dtype=np.int64)
 

@@ -1,3 +1,4 @@
+import itertools
 import json
 import os
 import signal
@@ -5,6 +6,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +18,7 @@ from distanon.data.release import Release
 from distanon.data.schema import SOURCE, Attribute, AttributeType, Role, Schema
 from distanon.data.table import cut
 from distanon.errors import AccessError, InputError, OutputExistsError, SpecError, StorageError
-from distanon.storage import leftovers, patience, remote, staging
+from distanon.storage import abreast, leftovers, patience, remote, staging
 from distanon.storage.claims import holder
 from distanon.storage.leftovers import clean
 from distanon.storage.liveness import read_life, write_life
@@ -64,13 +66,13 @@ def crashed(places, one: Release | None = None, *, after: int = 1) -> Attempt:
     """An attempt that died after it had copied some parts: its process is gone."""
     attempt = Attempt.begin(*places)
     manifest = attempt.stage(one or release())
-    copied = []
+    number = itertools.count()
     original = Store.copy_to
 
     def dying(self, *arguments):
-        if len(copied) == after:
+        if next(number) >= after:
             raise KeyboardInterrupt
-        copied.append(original(self, *arguments))
+        original(self, *arguments)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Store, "copy_to", dying)
@@ -125,6 +127,7 @@ def test_success_is_written_last_and_the_claim_goes_after_it(places, monkeypatch
     monkeypatch.setattr(Store, "delete", watched("delete", delete))
     monkeypatch.setattr(Store, "copy_to", watched("copy", copy))
     publish(places)
+    seen[2:5] = sorted(seen[2:5])  # at once, in any order
     assert seen == [
         ("write", "_CLAIM"),
         ("delete", "_SUCCESS"),
@@ -165,6 +168,100 @@ def test_a_copy_that_differs_is_never_made_valid(places, monkeypatch):
     with pytest.raises(StorageError, match="not what was written"):
         publish(places)
     assert "_SUCCESS" not in names(places[0])
+
+
+# --- several files at once ---------------------------------------------------------------------
+
+
+def part(number: int) -> str:
+    return f"data/part-0000{number}.parquet"
+
+
+def test_several_files_are_copied_at_once_and_are_the_same_bytes(places, place, monkeypatch):
+    one_by_one = f"{place}/one-by-one"
+    with monkeypatch.context() as patch:
+        patch.setattr(abreast, "_AT_ONCE", 1)
+        publish((one_by_one, f"{place}/private-2"))
+    together, copy = threading.Barrier(3), Store.copy_to
+
+    def meeting(self, *arguments):
+        together.wait(30)  # breaks, unless three are under way
+        copy(self, *arguments)
+
+    monkeypatch.setattr(Store, "copy_to", meeting)
+    publish(places)
+    for number in range(3):
+        assert Store(places[0]).read(part(number)) == Store(one_by_one).read(part(number))
+    assert Store(places[0]).read("release.json") == Store(one_by_one).read("release.json")
+
+
+def test_held_files_and_the_mapping_are_copied_at_once_too(places, monkeypatch):
+    together, copy = threading.Barrier(3), Store.copy_to
+
+    def meeting(self, name, target, target_name):
+        if name.endswith(".parquet"):
+            together.wait(30)
+        copy(self, name, target, target_name)
+
+    with Attempt.begin(*places) as attempt:
+        manifest = attempt.stage(release())
+        monkeypatch.setattr(Store, "copy_to", meeting)
+        attempt.hold(manifest.as_document())  # 3 files and 3 of sources
+        attempt.keep_mapping()
+        monkeypatch.setattr(Store, "copy_to", copy)
+        assert attempt.take_held()["records"] == 20
+        assert attempt.read_back(SCHEMA)[1].tolist() == list(range(20))
+        assert staging.read_mapping(attempt.private).tolist() == list(range(20))
+
+
+def test_the_file_that_fails_is_named_and_no_copy_goes_on_after_it(places, monkeypatch):
+    failed, copy = threading.Event(), Store.copy_to
+    under_way: set[str] = set()
+
+    def slow(self, name, target, target_name):
+        under_way.add(name)
+        if name == part(0):
+            failed.wait(30)
+            time.sleep(0.2)
+        copy(self, name, target, target_name)
+        under_way.remove(name)
+
+    def corrupted(folder, file):
+        if file.path == part(1):
+            failed.set()
+            raise staging.differs(folder, file)
+
+    monkeypatch.setattr(Store, "copy_to", slow)
+    with Attempt.begin(*places) as attempt:
+        manifest = attempt.stage(release(records=160))  # 20 files
+        monkeypatch.setattr(staging, "check_file", corrupted)
+        with pytest.raises(StorageError, match=r"part-00001\.parquet: .* not what was written"):
+            attempt.publish(manifest.as_document())
+        assert not under_way
+        left = names(places[0])
+    assert part(0) in left
+    assert not {"_SUCCESS", "release.json", "data/part-00019.parquet"} & set(left)
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_after_a_claim_is_lost_no_file_is_begun(places, monkeypatch, at_once):
+    monkeypatch.setattr(abreast, "_AT_ONCE", at_once)
+    lost, copy = threading.Event(), Store.copy_to
+
+    def robbed(self, name, target, target_name):
+        if name == part(0):
+            target.write("_CLAIM", b'{"attempt": "%s"}' % (b"0" * 32))
+            lost.set()
+        lost.wait(30)
+        copy(self, name, target, target_name)
+
+    with Attempt.begin(*places) as attempt:
+        manifest = attempt.stage(release(records=64))  # 8 files
+        monkeypatch.setattr(Store, "copy_to", robbed)
+        with pytest.raises(OutputExistsError, match="another run has claimed this output"):
+            attempt.publish(manifest.as_document())
+    assert set(names(places[0])) <= {"_CLAIM", *map(part, range(at_once))}
+    assert holder(Store(places[0])) == "0" * 32
 
 
 # --- outputs that are taken --------------------------------------------------------------------
@@ -380,7 +477,7 @@ def test_a_finished_release_survives_clean(places):
 
 
 _VICTIM = """
-import sys, time
+import os, sys, time
 sys.path.insert(0, sys.argv[3])
 import test_publishing as tests
 from distanon.storage.publishing import Attempt
@@ -390,7 +487,7 @@ manifest = attempt.stage(tests.release())
 copy = Store.copy_to
 def slow(self, *arguments):
     copy(self, *arguments)
-    print("copied", flush=True)
+    os.write(1, b"copied\\n")
     time.sleep(60)
 Store.copy_to = slow
 attempt.publish(manifest.as_document())
@@ -479,11 +576,12 @@ def test_a_server_that_dies_while_publishing_costs_nothing_but_time(s3, monkeypa
         places = (f"s3://{bucket}/out", f"s3://{bucket}/private")
         attempt = Attempt.begin(*places)
         manifest = attempt.stage(release())
-        copy = Store.copy_to
+        copy, one = Store.copy_to, threading.Lock()
 
         def dying(self, *arguments):
             copy(self, *arguments)
-            server.kill()
+            with one:
+                server.kill()
 
         with monkeypatch.context() as patch:
             patch.setattr(Store, "copy_to", dying)

@@ -1,4 +1,5 @@
 import pickle
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -167,6 +168,32 @@ def test_a_file_that_is_not_what_was_written_is_refused(place, damage):
     folder.write(name, damage(folder.read(name)))
     with pytest.raises(StorageError, match="not what was written"):
         read_back(folder, manifest, release(people()).schema)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_of_files_that_are_not_what_was_written_the_first_is_named(place, monkeypatch, kind):
+    monkeypatch.setattr(staging, "PART_ROWS", 2)
+    folder = Store(place)
+    manifest = stage(release(people()), folder, kind)
+    for number in (2, 3, 9):
+        folder.write(manifest.files[number].path, b"")
+    with pytest.raises(StorageError, match=rf"part-00002\.{kind}: .* not what was written"):
+        read_back(folder, manifest, release(people()).schema)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_several_files_are_hashed_at_once(tmp_path, monkeypatch, kind):
+    monkeypatch.setattr(staging, "PART_ROWS", 8)
+    folder = Store(str(tmp_path))
+    manifest = stage(release(people()), folder, kind)
+    together, digest = threading.Barrier(3), Store.digest
+
+    def meeting(self, name):
+        together.wait(30)  # breaks, unless three are under way
+        return digest(self, name)
+
+    monkeypatch.setattr(Store, "digest", meeting)
+    assert len(read_back(folder, manifest, release(people()).schema)) == 20
 
 
 def test_columns_that_are_dropped_are_not_staged(tmp_path):
