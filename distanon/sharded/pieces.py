@@ -7,7 +7,9 @@ depend on the data, the seed and the number of pieces; results not even on that.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -42,6 +44,7 @@ class Pieces:
         points: distinct points of each piece.
         records: of the whole table.
         picked: float64 (s, q), in codes: the values of the records that were asked for.
+        seen: what `look` said of each partition, in their order; none where nobody asked.
     """
 
     kept: tuple[Kept, ...]
@@ -49,6 +52,7 @@ class Pieces:
     points: tuple[int, ...]
     records: int
     picked: Floats
+    seen: tuple[Any, ...] = ()
 
     def __len__(self) -> int:
         """How many there are."""
@@ -69,6 +73,7 @@ def cut_into_pieces(
     streams: Streams,
     pieces: int,
     picks: Integers | None = None,
+    look: Callable[[Floats], Any] | None = None,
 ) -> Pieces:
     """Exchanges the records of a table into pieces.
 
@@ -80,6 +85,9 @@ def cut_into_pieces(
         streams: randomness of the sample.
         pieces: at most so many.
         picks: numbers of records whose values are wanted, ascending: they are read on the way.
+        look: what is asked of each partition's values, float64 (m, q), in codes, on the way: a
+            pure function that can be pickled and changes none of them. All partitions are then
+            read once more than the exchange reads them, else only those with records of the sample.
 
     Returns:
         The pieces that have records. The driver held a sample of 1,000 records to a piece.
@@ -91,7 +99,7 @@ def cut_into_pieces(
         sample = np.sort(drawn)
     picks = np.zeros(0, np.int64) if picks is None else picks
     both = np.union1d(sample, picks)
-    values = values_of(crew, dataset, space, both)
+    values, seen = _read(crew, dataset, space, both, look)
     cuts = piece_cuts(space.embed(values[np.searchsorted(both, sample)]), pieces)
     items = [(part, scratch, pieces) for part in dataset.partitions]
     sent = list(crew.map(_exchange, items, shared=crew.put((cuts, space)), phase="exchange"))
@@ -102,23 +110,41 @@ def cut_into_pieces(
     told = list(crew.map(_about, kept, phase="pieces"))
     boxes = Boxes.join([box for box, _ in told])
     picked = values[np.searchsorted(both, picks)]
-    return Pieces(kept, boxes, tuple(points for _, points in told), records, picked)
+    return Pieces(kept, boxes, tuple(points for _, points in told), records, picked, seen)
 
 
 def values_of(crew: Crew, dataset: Dataset, space: AttributeSpace, records: Integers) -> Floats:
     """The values of some records (ascending), in codes, float64 (s, q)."""
+    return _read(crew, dataset, space, records, None)[0]
+
+
+def _read(
+    crew: Crew,
+    dataset: Dataset,
+    space: AttributeSpace,
+    records: Integers,
+    look: Callable[[Floats], Any] | None,
+) -> tuple[Floats, tuple[Any, ...]]:
+    """As `values_of`; and what `look` says of each partition."""
     items = []
     for part in dataset.partitions:
         low, high = np.searchsorted(records, (part.start, part.stop))
-        if low < high:
+        if low < high or look is not None:
             items.append((part, records[low:high] - part.start))
-    found = list(crew.map(_values, items, shared=crew.put(space), phase="sample"))
-    return np.concatenate([np.empty((0, len(space.names))), *found])
+    shared = crew.put((space, look))
+    found = list(crew.map(_values, items, shared=shared, phase="sample"))
+    values = np.concatenate([np.empty((0, len(space.names))), *(some for some, _ in found)])
+    return values, tuple(seen for _, seen in found) if look is not None else ()
 
 
-def _values(space: AttributeSpace, item: tuple[Partition, Integers]) -> Floats:
+def _values(
+    shared: tuple[AttributeSpace, Callable[[Floats], Any] | None],
+    item: tuple[Partition, Integers],
+) -> tuple[Floats, Any]:
+    space, look = shared
     part, places = item
-    return space.encode(part.read(space.names))[places]
+    values = space.encode(part.read(space.names))
+    return values[places], None if look is None else look(values)
 
 
 def _by_piece(

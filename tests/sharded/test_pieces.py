@@ -1,4 +1,5 @@
 import pickle
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -165,6 +166,30 @@ def test_some_points_can_ask_for_what_is_near_themselves_included():
         expected = index.nearest(rows, 9, "truncate")
         assert one.leads[one.lists.points].tolist() == leads[expected.points].tolist()
         assert one.lists.weights.tolist() == expected.weights.tolist()
+
+
+def gaps_and_greatest(values, digits):
+    return int(np.isnan(values).sum()), np.nanmax(values[:, 1], initial=0.0).round(digits)
+
+
+def test_each_partition_is_looked_at_on_the_way_those_without_sampled_records_too(monkeypatch):
+    monkeypatch.setattr("distanon.sharded.pieces._SAMPLE", 20)
+    table, crew, picks = people(), PicklingCrew(), np.array([3, 17, 399])
+    data = dataset(table, 100)
+    space = space_of(data)
+    made = [
+        cut_into_pieces(crew, MemoryScratch(), data, space, Streams(3), 2, picks, look)
+        for look in (None, partial(gaps_and_greatest, digits=1))
+    ]
+    assert made[0].seen == ()
+    assert list(made[1].seen) == [
+        gaps_and_greatest(space.encode(part.read()), 1) for part in data.partitions
+    ]
+    every = space.encode(data.read())
+    for one in made:
+        assert one.picked.tobytes() == every[picks].tobytes()
+    numbers = [[crew.fetch(kept).numbers.tolist() for kept in one.kept] for one in made]
+    assert numbers[0] == numbers[1]
 
 
 def test_values_of_some_records_are_read_from_their_partitions():

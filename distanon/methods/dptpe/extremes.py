@@ -14,25 +14,17 @@ Floats = NDArray[np.float64]
 Ends = list[tuple[int, Floats, Floats]]
 
 
-def extremes(crew: Crew, dataset: Dataset, space: AttributeSpace, k: int) -> Floats:
+def extremes_of(told: list[Ends], k: int) -> Floats:
     """Columns whose k-th smallest and largest values are those of the whole table's columns.
 
     Args:
-        crew: who works.
-        dataset: n records.
-        space: of q attributes.
+        told: what `ends_of` said of each part of the table, with this k.
         k: at least 1.
 
     Returns:
         float64, shape (m, q), in codes; NaN where a column is shorter. At least 4k values of each
         column where it has as many, all of them where it has fewer.
     """
-    shared = crew.put((space, k))
-    return extremes_of(list(crew.map(_ends, dataset.partitions, shared=shared, phase="bounds")), k)
-
-
-def extremes_of(told: list[Ends], k: int) -> Floats:
-    """As `extremes`, of what `ends_of` said of each part of the table."""
     columns = [_column([part[place] for part in told], k) for place in range(len(told[0]))]
     result = np.full((max(len(column) for column in columns), len(columns)), np.nan)
     for place, column in enumerate(columns):
@@ -64,11 +56,6 @@ def deviations(crew: Crew, dataset: Dataset, space: AttributeSpace) -> Floats:
         column = np.concatenate(list(crew.map(_values, items, shared=shared, phase="spreads")))
         found.append(zscore_spreads(column[:, None])[0])
     return np.array(found)
-
-
-def _ends(shared: tuple[AttributeSpace, int], part: Partition) -> Ends:
-    space, k = shared
-    return ends_of(space.encode(part.read(space.names)), k)
 
 
 def _column(parts: Ends, k: int) -> Floats:

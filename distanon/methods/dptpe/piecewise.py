@@ -6,23 +6,22 @@ the partitions that they were read from. The driver holds a few numbers to a rec
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from distanon.data.domain import scan
-from distanon.data.ports import Partition, Scratch
+from distanon.data.ports import Partition
 from distanon.data.space import AttributeSpace
 from distanon.data.streams import Streams
 from distanon.data.table import Dataset
 from distanon.kernels.pieces import Found, Piece
 from distanon.kernels.potential import best_sigma, entropies
 from distanon.methods.base import Context
-from distanon.methods.dptpe.extremes import deviations, extremes
+from distanon.methods.dptpe.extremes import deviations, ends_of, extremes_of
 from distanon.methods.dptpe.kinds import gets_mean, is_dispersed
 from distanon.methods.dptpe.passes import (
     Choice,
@@ -32,21 +31,10 @@ from distanon.methods.dptpe.passes import (
     swaps_of,
     traits_of,
 )
-from distanon.methods.dptpe.publication import (
-    Counts,
-    Fates,
-    Outcome,
-    Plan,
-    publish,
-    published,
-)
+from distanon.methods.dptpe.publication import Counts, Outcome
 from distanon.methods.dptpe.refusals import refuse_equal
-from distanon.methods.dptpe.substitutes import (
-    Source,
-    Substitutes,
-    first_far_enough,
-    seek,
-)
+from distanon.methods.dptpe.returned import Return, release_partition, send
+from distanon.methods.dptpe.substitutes import Source, first_far_enough, seek
 from distanon.promises.base import Promise
 from distanon.runtime.crew import Kept
 from distanon.sharded.piece_neighbors import (
@@ -80,21 +68,6 @@ class Told(NamedTuple):
     dominated: Booleans
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
-    """Where what is known of records goes.
-
-    Attributes:
-        spans: first and last record number (exclusive) of each partition.
-        scratch: where what is known is put for each partition.
-        name: of the tables.
-    """
-
-    spans: tuple[tuple[int, int], ...]
-    scratch: Scratch
-    name: str
-
-
 class Seeking(NamedTuple):
     """The points of a piece whose neighbors' mean will not do.
 
@@ -124,11 +97,13 @@ def in_pieces(
     crew, streams = context.crew, context.streams
     space = _space(method, dataset, context)
     sample = sigma_sample(len(dataset), streams) if method.sigma == "auto" else None
-    pieces = cut_into_pieces(crew, context.scratch, dataset, space, streams, count, sample)
+    look = partial(ends_of, k=method.k)
+    pieces = cut_into_pieces(
+        crew, context.scratch, dataset, space, streams, count, picks=sample, look=look
+    )
     refuse_equal(promises, all_equal=sum(pieces.points) == 1)
     method.note_kept(promises, context)
-    ends = extremes(crew, dataset, space, method.k)
-    choice = method.choice(space, ends)
+    choice = method.choice(space, extremes_of(list(pieces.seen), method.k))
     known, sigma = _surveyed(method, context, pieces, choice, f"neighborhoods-{count}")
     chosen, told = _chosen(method, context, pieces, known, len(dataset))
     spans = tuple((part.start, part.stop) for part in dataset.partitions)
@@ -139,7 +114,7 @@ def in_pieces(
         (part, context.scratch, chosen[part.start : part.stop], choice.is_asked, *tables)
         for part, tables in zip(dataset.partitions, sent, strict=True)
     ]
-    made = list(crew.map(_publish, items, shared=crew.put(plan), phase="release"))
+    made = list(crew.map(release_partition, items, shared=crew.put(plan), phase="release"))
     return Outcome(
         tuple(piece for piece, _ in made),
         Counts.total([counts for _, counts in made]),
@@ -229,7 +204,7 @@ def _sent(
         )
     ]
     shared = crew.put((choice, back))
-    sent = list(crew.map(_send, items, shared=shared, phase="return"))
+    sent = list(crew.map(send, items, shared=shared, phase="return"))
     return [tuple(t for t in tables if t is not None) for tables in zip(*sent, strict=True)]
 
 
@@ -312,75 +287,3 @@ def _far_enough(choice: Choice, item: tuple[Piece, Found]) -> tuple[Integers, Fl
         found.lists, own, found.values, choice.finish, choice.space, choice.least
     )
     return found.queries[place], values
-
-
-def _send(
-    shared: tuple[Choice, Return], item: tuple[Piece, Known, int, Integers, Floats]
-) -> tuple[Partition | None, ...]:
-    """Writes what is known of a piece's records for each partition."""
-    choice, back = shared
-    piece, known, at, given, values = item
-    traits, points = known.traits, piece.points
-    substitutes, source = piece.values.copy(), known.source.copy()
-    substitutes[given], source[given] = values, Source.NEAREST_DIFFERING
-    swaps = np.empty_like(known.swaps)
-    swaps[points.records] = known.swaps
-    written: list[Partition | None] = []
-    for start, stop in back.spans:
-        low, high = np.searchsorted(piece.numbers, (start, stop))
-        if low == high:
-            written.append(None)
-            continue
-        point = points.point_of[low:high]
-        columns: dict[str, NDArray[Any]] = {
-            "number": piece.numbers[low:high],
-            "reach": traits.reach[point],
-        }
-        columns |= _columns("mean", traits.means[point])
-        columns |= _columns("swap", swaps[low:high])
-        if choice.is_asked:
-            columns["source"] = source[point]
-            columns |= _columns("substitute", substitutes[point])
-        name = f"{back.name}-{at}-{start}-{stop}"
-        written.append(back.scratch.write(name, pa.table(columns)))
-    return tuple(written)
-
-
-def _columns(name: str, values: Floats) -> dict[str, Floats]:
-    return {f"{name}-{place}": column.copy() for place, column in enumerate(values.T)}
-
-
-def _publish(
-    plan: Plan, item: tuple[Partition, Scratch, Booleans, bool, *tuple[Partition, ...]]
-) -> tuple[Partition, Counts]:
-    """The release of a partition, from what the pieces know of its records."""
-    partition, scratch, chosen, is_asked, *parts = item
-    done = published(partition, scratch)
-    if done is not None:
-        return done
-    table = pa.concat_tables([part.read() for part in parts])
-    order = np.argsort(table.column("number").to_numpy())
-
-    def matrix(name: str, width: int) -> Floats:
-        columns: Iterator[Floats] = (
-            table.column(f"{name}-{place}").to_numpy()[order] for place in range(width)
-        )
-        result = np.empty((len(order), width), order="F")
-        for place, column in enumerate(columns):
-            result[:, place] = column
-        return result
-
-    attributes = len(plan.space.names)
-
-    def fates(_: Floats) -> Fates:
-        return Fates(
-            chosen,
-            matrix("mean", attributes),
-            table.column("reach").to_numpy()[order],
-            matrix("swap", int(plan.space.nominal.sum())),
-            Substitutes(matrix("substitute", attributes), table.column("source").to_numpy()[order])
-            if is_asked
-            else None,
-        )
-
-    return publish(plan, partition, scratch, fates)

@@ -10,7 +10,7 @@ from distanon.data.table import MemoryScratch
 from distanon.errors import InfeasibleError
 from distanon.methods.base import Context
 from distanon.methods.dptpe import DPTPE
-from distanon.methods.dptpe.extremes import deviations, extremes
+from distanon.methods.dptpe.extremes import deviations, ends_of, extremes_of
 from distanon.promises.unchanged import Unchanged
 from distanon.runtime.crew import SerialCrew
 
@@ -94,7 +94,8 @@ def test_bounds_are_those_of_all_values(make, n, partitions):
     data = make.dataset(make.mixed(n), partitions)
     space = AttributeSpace.of(data.schema.quasi_identifiers, scan(data))
     every = space.encode(data.read())
-    ends = extremes(SerialCrew(), data, space, 10)
+    told = [ends_of(space.encode(part.read()), 10) for part in data.partitions]
+    ends = extremes_of(told, 10)
     bounds = [
         finishing(space.attributes, space.domains, values, 10, "clip", "grid")
         for values in (every, ends)
