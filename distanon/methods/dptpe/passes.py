@@ -239,7 +239,7 @@ def _records_of(points: Points, who: Integers, nominal: int) -> tuple[Integers, 
     Nobody asks for them where no attribute is nominal: none then.
     """
     if not nominal:
-        return np.zeros(0, np.int64), np.zeros(len(who), np.int64)
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     counts = points.counts[who]
     steps = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
     return points.records[np.repeat(points.starts[who], counts) + steps], counts
