@@ -27,7 +27,7 @@ def scaling(job: Job, rounds: int, folder: Path, goal: float | None = _GOAL) -> 
     for number in range(rounds):
         for workers, runs in found.items():
             place = folder / f"{workers}-{number}"
-            runs.append(run(job.on(workers), place))
+            runs.append(run(job.on(workers), place, watched=False))
             shutil.rmtree(place)
     one, two = (min(runs, key=without_start) for runs in found.values())
     label = f"{job.name}: times as fast on 2 workers"

@@ -79,12 +79,14 @@ def graph_spec(name: str, graph: Mapping[str, Any], method: Mapping[str, Any]) -
     }
 
 
-def run(spec: Mapping[str, Any], folder: Path) -> Finished:
+def run(spec: Mapping[str, Any], folder: Path, *, watched: bool = True) -> Finished:
     """Runs a job in a process of its own, on Ray.
 
     Args:
         spec: with `output: ./release/` and `private: ./private/`.
         folder: an empty one.
+        watched: whether memory and CPU time are looked at meanwhile, else they are 0. To look
+            takes a sixth of a CPU, with some gigabytes: the job should not want it itself.
 
     Raises:
         SystemExit: the job failed; its last words.
@@ -100,7 +102,8 @@ def run(spec: Mapping[str, Any], folder: Path) -> Finished:
     # As most users have it: what a Python has compiled once is there for the next.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, "-m", "distanon", "run", "job.yaml", "--overwrite", "--quiet"]
-    with (folder / "log").open("w") as log, Watch(mark) as watch:
+    watch = Watch(mark)
+    with (folder / "log").open("w") as log, watch if watched else contextlib.nullcontext():
         done = subprocess.run(
             command, cwd=folder, env=environment, stdout=log, stderr=log, check=False
         )
