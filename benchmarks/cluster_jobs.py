@@ -75,7 +75,7 @@ def kmfc_gwo(nodes: int, wolves: int, iterations: int, folder: Path) -> Job:
 JOBS: Mapping[str, Callable[[Path], Job]] = {
     "dptpe": lambda folder: dptpe(4_300_000, folder),
     "kmfc_gwo": lambda folder: kmfc_gwo(75_000, 30, 100, folder),
-    "reconstruction": lambda folder: reconstruction(400_000, 150, folder),
+    "reconstruction": lambda folder: reconstruction(800_000, 150, folder),
 }
 """Those whose strong scaling is measured.
 
