@@ -29,41 +29,6 @@ _LEAST, _MOST = 1e-307, 8e307  # of a distance whose logarithm is taken
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 
 
-def segment_sums(values: Floats, starts: Integers) -> Floats:
-    """The sum of each row of a flat array.
-
-    Args:
-        values: float64, shape (nnz,).
-        starts: int64, shape (m + 1,), ascending, from 0 to nnz.
-
-    Returns:
-        float64, shape (m,); 0 for an empty row. A row's sum depends on that row alone.
-    """
-    result = np.zeros(len(starts) - 1)
-    filled = np.flatnonzero(np.diff(starts) > 0)  # `reduceat` gives empty rows a later value
-    if filled.size:
-        result[filled] = np.add.reduceat(values, starts[filled])
-    return result
-
-
-def potentials(starts: Integers, distances: Floats, weights: Counts, sigma: float) -> Floats:
-    """Topological potential of each query: the sum of exp(-(distance / sigma)²).
-
-    Args:
-        starts: int64, shape (m + 1,).
-        distances: float64, shape (nnz,), at least 0.
-        weights: int32 or int64, shape (nnz,), at least 0.
-        sigma: width of influence, above 0.
-
-    Returns:
-        float64, shape (m,), from 0 to the number of neighbors; may underflow to 0 far away.
-
-    Source: Definitions 4 and 5, masses 1. Reconstructed after Gan et al.
-    """
-    field = np.exp(-np.square(distances / sigma))
-    return segment_sums(weights.astype(np.float64) * field, starts)
-
-
 def entropies(starts: Integers, distances: Floats, weights: Counts, sigma: float) -> Floats:
     """Neighborhood topological potential entropy of each query.
 

@@ -95,11 +95,6 @@ class Roster:
         """Whether the cluster gets and loses nodes as workers need them."""
         return self._room.is_elastic
 
-    @property
-    def ready(self) -> list[Member]:
-        """Those that take calls."""
-        return [member for member in self.members if member.ready]
-
     def recruit(self, backlog: int) -> None:
         """Starts what is missing; a worker without room waits in the cluster for a node.
 

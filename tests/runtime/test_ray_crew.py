@@ -174,10 +174,15 @@ def test_results_come_in_the_order_of_the_items_whatever_finishes_first(two):
     assert list(two.map(staggered, range(20))) == list(range(20))
 
 
+def ready(workers):
+    """The workers that take calls."""
+    return [member for member in workers._pool.roster.members if member.ready]
+
+
 def wait_for(workers, count):
     """Until so many workers are ready."""
     deadline = time.monotonic() + 60
-    while len(workers._pool.roster.ready) < count and time.monotonic() < deadline:
+    while len(ready(workers)) < count and time.monotonic() < deadline:
         workers._pool.step()
 
 
@@ -308,7 +313,7 @@ def test_a_drained_node_that_dies_after_its_notice_loses_nothing(ray_cluster, ra
     node = ray_cluster.add_node(num_cpus=1, object_store_memory=100 << 20)
     with crew(RuntimeSettings(address=ray_address, workers=3)) as workers:
         wait_for(workers, 3)
-        assert node.node_id in {member.node for member in workers._pool.roster.ready}
+        assert node.node_id in {member.node for member in ready(workers)}
         results = workers.map(slow_block, range(40))
         found = [float(next(results)[0]) for _ in range(5)]
         accepted, why = GcsClient(address=ray_address).drain_node(
@@ -331,7 +336,7 @@ def test_late_nodes_get_work_and_what_they_kept_is_made_again_when_they_die(
     settings = RuntimeSettings(address=ray_address, workers=4)
     with crew(settings) as workers:  # two find room, two wait
         assert list(workers.map(doubled, range(4))) == [0, 2, 4, 6]
-        early = {member.node for member in workers._pool.roster.ready}
+        early = {member.node for member in ready(workers)}
         node = ray_cluster.add_node(num_cpus=2, object_store_memory=128 << 20)
         wait_for(workers, 4)
         kept = list(workers.map(slow_block, range(16), keep=True))
