@@ -5,11 +5,14 @@ from __future__ import annotations
 import ctypes
 
 _KEPT = 2**28  # bytes: the arrays of a call; what is free beyond that goes back
+_MOST_BEFORE = 2**25  # bytes: the largest threshold that older versions of glibc take
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 
 
 def keep_freed_memory() -> bool:
     """Lets malloc reuse what large arrays leave, up to 256 MB, where it would give it back at once.
+
+    An older glibc does so with arrays of 32 MB or less alone.
 
     Each page that comes from the system is cleared first, and a virtual machine may have to ask
     its host for it: of calls that fill some hundred megabytes that took a quarter of the time,
@@ -21,4 +24,6 @@ def keep_freed_memory() -> bool:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is None:
         return False
-    return all(mallopt(name, _KEPT) == 1 for name in (_MMAP_THRESHOLD, _TRIM_THRESHOLD))
+    is_taken = any(mallopt(_MMAP_THRESHOLD, size) == 1 for size in (_KEPT, _MOST_BEFORE))
+    # Alone it would end the threshold's own growth, and be worse than nothing.
+    return is_taken and mallopt(_TRIM_THRESHOLD, _KEPT) == 1

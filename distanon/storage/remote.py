@@ -19,6 +19,8 @@ from distanon.storage.patience import ATTEMPTS, CONNECT_S, SILENCE_S, patiently,
 
 _CONFLICTS = 5
 _LARGE = 1 << 26
+_PARTS = 3
+"""Parts of an upload that s3fs holds at a time, 50 MB each; several files may be under way."""
 
 _R = TypeVar("_R")
 
@@ -97,10 +99,11 @@ class RemoteFiles:
                 produce(cast("BinaryIO", stream))
                 stream.flush()
                 local = f"/dev/fd/{stream.fileno()}"
+                few = {"max_concurrency": _PARTS} if self._is_s3 else {}
 
                 def upload() -> None:
                     stream.seek(0)  # where the name is the open file itself, not another one
-                    self._system.put_file(local, path)
+                    self._system.put_file(local, path, **few)
 
                 self._patiently(upload, path)
         except OSError as error:

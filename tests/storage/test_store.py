@@ -1,3 +1,4 @@
+import asyncio
 import errno
 import os
 import pickle
@@ -13,6 +14,7 @@ from pydantic import ValidationError
 
 from distanon.errors import AccessError, StorageError
 from distanon.storage import patience, remote
+from distanon.storage.abreast import abreast
 from distanon.storage.store import StorageSettings, Store
 
 # --- the same on a disk and in object storage --------------------------------------------------
@@ -239,6 +241,31 @@ def test_no_room_to_make_an_upload_names_the_disk(s3_environment, bucket, tmp_pa
             Store(f"s3://{bucket}/x").write_with("a", lambda out: out.write(bytes(2000)))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_uploads_of_several_files_at_a_time_hold_little_more_than_one_did(tmp_path, monkeypatch):
+    import s3fs
+    import s3fs.core
+
+    held = most = 0
+
+    async def answer(self, method, *_, Body=b"", **more):
+        nonlocal held, most
+        held += len(Body)
+        most = max(most, held)
+        await asyncio.sleep(0.05)
+        held -= len(Body)
+        return {"UploadId": "1", "ETag": "1"}
+
+    size = 1000  # for 50 MB
+    monkeypatch.setattr(s3fs.S3FileSystem, "_call_s3", answer)
+    monkeypatch.setattr(s3fs.core, "calculate_chunksize", lambda *_, **__: size)
+    source, target = Store(str(tmp_path)), Store("s3://bucket/release")
+    names = [str(number) for number in range(4)]
+    for name in names:
+        source.write(name, bytes(12 * size))
+    abreast(lambda name: source.copy_to(name, target, name), names)
+    assert size <= most <= 12 * size
 
 
 @pytest.mark.s3
