@@ -1,7 +1,7 @@
 """DPTPE on a table that one process holds: its values, one index, both passes, the release.
 
 The driver numbers the points, cuts the index and holds a few numbers to a record; workers read,
-search, sum up and write.
+search, sum up and write. What lies in the driver's memory is read and released by its threads.
 """
 
 from __future__ import annotations
