@@ -79,9 +79,9 @@ JOBS: Mapping[str, Callable[[Path], Job]] = {
 }
 """Those whose strong scaling is measured.
 
-A generation of a reconstruction costs its driver, the crew and the wait for its last child 8 to 13
-milliseconds, whatever its size: of 200,000 records it takes 85 to be made by one worker, of 400,000
-twice that.
+A generation of a reconstruction costs its driver, the crew and the wait for its last child 8 to 18
+milliseconds, whatever its size: of 400,000 records it takes 220 to be made by one worker, and two
+are 1.6 times as fast; of 800,000 three times that.
 """
 CHECKED: Mapping[str, Callable[[Path], Job]] = {
     "dptpe": lambda folder: dptpe(400_000, folder),
