@@ -32,11 +32,13 @@ HEAD_S = 60.0  # then Ray would end the process by itself
 STORAGE_S = 300.0
 """A minute of patience, and as much again for each last word that the run tries to leave."""
 RECONSTRUCTION = "method={name: reconstruction, k: 4, individuals: 6, generations: 6}"
+# So many that the loss of a node is noticed before they are done.
+WOLVES = "method={name: kmfc_gwo, k: 4, l: 2, t: 0.5, wolves: 6, iterations: 60}"
 # The maker of the job, what it is told, the phase in which something goes wrong.
 JOBS = {
     "dptpe": ("job", ("runtime.partitions=24",), "release"),
     "reconstruction": ("job", (RECONSTRUCTION, "runtime.checkpoint_every=2"), "generations"),
-    "kmfc_gwo": ("graph_job", ("runtime.checkpoint_every=2",), "wolves"),
+    "kmfc_gwo": ("graph_job", (WOLVES, "runtime.checkpoint_every=2"), "wolves"),
 }
 SMALLEST = "dptpe"
 QUICK = ("node killed", "node drained")
