@@ -339,8 +339,11 @@ class Bench:
             again = _bounded(lambda: self._finish(spec))
             if again:
                 return ("hang" if again == "hang" else "unclear"), f"resumed: {again}"
-        if released(spec.output) != calm.files:
-            return "wrong", failure
+        there = released(spec.output)
+        if there != calm.files:
+            names = sorted(there.keys() | calm.files.keys())
+            differing = [name for name in names if there.get(name) != calm.files.get(name)]
+            return "wrong", f"{failure}; other bytes: {', '.join(differing)}"
         private = Store(spec.private_prefix(), private=True)
         names = [entry.name for entry in private.list(leftovers=True)]
         if any(name.startswith(("staging/", "checkpoint/")) for name in names):

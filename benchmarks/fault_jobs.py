@@ -48,7 +48,7 @@ name: {name}
 seed: 20240229000000000000000000000000000001
 input:{input}
 method: {method}
-measure: {{draws: 1, budget_s: 0.001}}
+measure: {{draws: 1, budget_s: 1.0e-9}}
 runtime: {{address: "{address}", workers: 2, partitions: 12, checkpoint_every: 2, max_failures: 10}}
 output: s3://{bucket}/release/{place}/
 private: s3://{hidden}/{place}/
