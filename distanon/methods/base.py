@@ -26,13 +26,14 @@ from distanon.runtime.crew import Crew
 
 BLOCK = 65_536
 """Records in a block of work where nothing else sets its size."""
-_PER_WORKER = 4  # blocks, so that a slow one does not keep the others waiting
+BLOCKS_PER_WORKER = 4
+"""So that a slow block does not keep the others waiting."""
 _LEAST = 4096  # records in a block, of which each pass takes some 10 ms: to send one takes 2
 
 
 def blocks_for(records: int, workers: int) -> int:
     """Into how many ranges work on records is cut among workers: more than it is worth, none."""
-    shared = min(_PER_WORKER * workers, -(-records // _LEAST))
+    shared = min(BLOCKS_PER_WORKER * workers, -(-records // _LEAST))
     return max(1, shared, -(-records // BLOCK))
 
 

@@ -20,9 +20,8 @@ from distanon.data.streams import Streams
 from distanon.data.supernode_evidence import SupernodeEvidence
 from distanon.data.table import MemoryScratch
 from distanon.data.uniqueness import refuse_unique
-from distanon.methods.base import Context, GraphMethod
+from distanon.methods.base import BLOCKS_PER_WORKER, Context, GraphMethod
 from distanon.methods.in_memory import (
-    BLOCKS_PER_WORKER,
     Request,
     Warnings,
     check_promises,

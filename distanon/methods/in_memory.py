@@ -29,11 +29,10 @@ from distanon.data.streams import Streams
 from distanon.data.table import Dataset, MemoryPartition, MemoryScratch, cut
 from distanon.data.uniqueness import refuse_unique
 from distanon.errors import InputError, PromiseBrokenError, SpecError
-from distanon.methods.base import Context, Method
+from distanon.methods.base import BLOCKS_PER_WORKER, Context, Method
 from distanon.promises.base import Promise
 from distanon.runtime.crew import Crew, SerialCrew
 
-BLOCKS_PER_WORKER = 4
 _PACKAGE = str(Path(__file__).parents[1])
 
 

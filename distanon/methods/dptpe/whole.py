@@ -6,7 +6,7 @@ search, sum up and write. What lies in the driver's memory is read and released 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -118,7 +118,7 @@ def _published(
     if _is_here(dataset):
         blocks = [crew.fetch(one) for one in found.kept]
         items: list[Any] = [(part, context.scratch, shares.of(part), *blocks) for part in parts]
-        return list(_in_threads(context, partial(_publish, shared), items, "release"))
+        return _in_threads(context, partial(_publish, shared), items, "release")
     items = [(part, context.scratch, shares.of(part), *found.kept) for part in parts]
     return list(crew.map(_publish, items, shared=crew.put(shared), phase="release"))
 
@@ -202,7 +202,7 @@ def _taken_in(
 
     parts = dataset.partitions
     items = [(one, at) for one in parts for at in range(0, one.stop - one.start, _AT_ONCE)]
-    return list(_in_threads(context, take_in, items, "reading"))
+    return _in_threads(context, take_in, items, "reading")
 
 
 def _is_here(dataset: Dataset) -> bool:
@@ -212,13 +212,15 @@ def _is_here(dataset: Dataset) -> bool:
 
 def _in_threads(
     context: Context, work: Callable[[Item], Result], items: list[Item], phase: str
-) -> Iterator[Result]:
-    """As `Crew.map`, by threads of the driver."""
+) -> list[Result]:
+    """What comes of each item, in their order, by threads of the driver."""
     context.progress.start(phase, len(items))
+    made = []
     with ThreadPoolExecutor(driver_threads(context.crew)) as pool:
         for result in pool.map(work, items):
             context.progress.advance()
-            yield result
+            made.append(result)
+    return made
 
 
 def _encode(
