@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from distanon.kernels.kd_descent import MOST, descent_room, expand, fill, group_room
 from distanon.kernels.lanes import (
     LANES,
+    greatest,
     insert,
     lowest,
     near,
@@ -29,35 +31,33 @@ from distanon.kernels.lanes import (
     square_of,
     within,
 )
+from distanon.kernels.wide_nodes import OUTSIDE
 
 _PAD = 4  # zeros before each list, which `insert` looks at
-_MOST = 3.0e38  # above all squares of coordinates, below infinity in float32
 _UNUSED = 1e306  # above all keys
 
 
 @njit(cache=True, nogil=True)
-def placed(tree: Any, queries: Any, one: float) -> Any:
+def placed(tree: Any, queries: Any) -> Any:
     """The leaf where each query belongs.
 
     Args:
         tree: a KdTree.
         queries: coordinates, shape (m, D).
-        one: how far a value is from a missing one.
 
     Returns:
-        int64, shape (m,): the leaf that is nearest cut by cut.
+        int64, shape (m,): the leaf that is nearest, wide node by wide node.
     """
     leaves = np.empty(len(queries), np.int64)
-    boxes, gaps = tree.boxes, tree.gaps
-    gapped = tree.gaps[0].any() or np.isnan(queries).any()
+    wide, inner_of, number = tree.wide, tree.wide.number, tree.leaves.dtype.type
+    alone, low, high = group_room(tree)
+    stack, far, keys = descent_room(tree)
     for i in range(len(queries)):
+        fill(queries, i, 1, alone, low, high)
         node = 0
-        while tree.child[node] != 0:
-            node = tree.child[node]
-            x, none = queries[i], np.isnan(queries[i])
-            here = _gap(boxes, gaps, node, x, x, none, gapped, one)
-            if here > _gap(boxes, gaps, node + 1, x, x, none, gapped, one):
-                node += 1
+        while inner_of[node] >= 0:
+            end = expand(wide, inner_of[node], low, high, number(MOST), keys, stack, far, 0)
+            node = stack[end - 1]
         leaves[i] = tree.leaf[node]
     return leaves
 
@@ -128,33 +128,30 @@ def propose(
         the main; how often 32 distances were computed.
     """
     m = len(queries)
-    width = tree.boxes.shape[2]
     gapped = tree.gaps[0].any() or np.isnan(queries).any()
-    group = np.zeros(width * LANES, tree.leaves.dtype)
-    low, high = np.empty(width, tree.leaves.dtype), np.empty(width, tree.leaves.dtype)
-    missing = np.zeros(width, np.bool_)
+    group, low, high = group_room(tree)
     bounds = np.empty(LANES, tree.leaves.dtype)
     keys = np.empty(LANES * (size + _PAD))
-    work = (np.empty(tree.depth + 2, np.int64), np.empty(tree.depth + 2), bounds.copy())
+    work = descent_room(tree)
     starts = np.zeros(m + 1, np.int64)
     points = np.empty(m * (min(k + 1, len(tree.order)) + 2) + size, np.int64)
     filled, evaluated = 0, 0
     for g in range(len(begins) - 1):
         begin, count = begins[g], begins[g + 1] - begins[g]
-        longest = _fill(queries, begin, count, group, low, high, missing)
-        wide = (limits[0], limits[1] + limits[2] * longest, 0.0)
+        longest = fill(queries, begin, count, group, low, high)
+        widening = (limits[0], limits[1] + limits[2] * longest, 0.0)
         open_lists(keys, size, bounds)
         bounds[count:] = -1.0
         lists = (keys, size, k)
-        box = (low, high, missing, gapped, limits[3])
+        box = (low, high, gapped, limits[3])
         evaluated += _join(
-            tree, weights, group, count, own[begin : begin + count], box, lists, wide, bounds, work
+            tree, weights, group, own[begin : begin + count], box, lists, widening, bounds, work
         )
         for i in range(count):
             base = i * (size + _PAD) + _PAD
             question = (group, i, own[begin + i], gapped, limits[3])
             listed = (keys, base, size, k, bounds[i])
-            points, filled = _emit(tree, weights, listed, question, wide, work, points, filled)
+            points, filled = _emit(tree, weights, listed, question, widening, work, points, filled)
             starts[begin + i + 1] = filled
     return starts, points[:filled].copy(), evaluated
 
@@ -163,7 +160,7 @@ def propose(
 def open_lists(keys: Any, size: int, bounds: Any) -> None:
     """Empties lists, and takes all bounds away."""
     for i in range(len(bounds)):
-        bounds[i] = _MOST
+        bounds[i] = MOST
         base = i * (size + _PAD)
         keys[base : base + _PAD] = 0.0
         keys[base + _PAD : base + _PAD + size] = _UNUSED
@@ -171,7 +168,14 @@ def open_lists(keys: Any, size: int, bounds: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def scan(
-    products: Any, leaf: int, tree: Any, weights: Any, own: Any, lists: Any, wide: Any, bounds: Any
+    products: Any,
+    leaf: int,
+    tree: Any,
+    weights: Any,
+    own: Any,
+    lists: Any,
+    widening: Any,
+    bounds: Any,
 ) -> None:
     """Takes squared distances, computed elsewhere, into the lists of queries.
 
@@ -182,7 +186,7 @@ def scan(
         weights: as for `propose`.
         own: int64, shape (m,): as for `propose`.
         lists: keys, as `open_lists` leaves them; size; k.
-        wide: a, b, and by how much a square may be wrong.
+        widening: a, b, and by how much a square may be wrong.
         bounds: shape (m,): the greatest square that each query still needs; is lowered.
     """
     keys, size, k = lists
@@ -210,12 +214,12 @@ def scan(
                 hits &= hits - 1
                 square = max(np.float32(flat[at + j]), np.float32(0.0))
                 insert(keys, base, size, packed(square, lo + j))
-            bounds[i] = number(_bound(keys, base, size, weights, mine, k, wide))
+            bounds[i] = number(_bound(keys, base, size, weights, mine, k, widening))
 
 
 @njit(cache=True, nogil=True)
 def emit(
-    tree: Any, weights: Any, queries: Any, own: Any, lists: Any, wide: Any, bounds: Any
+    tree: Any, weights: Any, queries: Any, own: Any, lists: Any, widening: Any, bounds: Any
 ) -> Any:
     """The candidates of queries whose lists are full.
 
@@ -225,28 +229,25 @@ def emit(
         queries: as for `propose`; no value is missing.
         own: as for `propose`.
         lists: as for `scan`.
-        wide: as for `scan`.
+        widening: as for `scan`.
         bounds: as for `scan`.
 
     Returns:
         As `propose`, but for the last.
     """
     keys, size, k = lists
-    m, width = queries.shape
-    group = np.zeros(width * LANES, tree.leaves.dtype)
-    low, high = np.empty(width, tree.leaves.dtype), np.empty(width, tree.leaves.dtype)
-    missing = np.zeros(width, np.bool_)
-    squares = np.empty(LANES, tree.leaves.dtype)
-    work = (np.empty(tree.depth + 2, np.int64), np.empty(tree.depth + 2), squares)
+    m = len(queries)
+    group, low, high = group_room(tree)
+    work = descent_room(tree)
     starts = np.zeros(m + 1, np.int64)
     points = np.empty(m * (min(k + 1, len(tree.order)) + 2) + size, np.int64)
     filled = 0
     for i in range(m):
         base = i * (size + _PAD) + _PAD
-        _fill(queries, i, 1, group, low, high, missing)
+        fill(queries, i, 1, group, low, high)
         question = (group, 0, own[i], False, 1.0)
         listed = (keys, base, size, k, bounds[i])
-        points, filled = _emit(tree, weights, listed, question, wide, work, points, filled)
+        points, filled = _emit(tree, weights, listed, question, widening, work, points, filled)
         starts[i + 1] = filled
     return starts, points[:filled].copy()
 
@@ -257,7 +258,7 @@ def _emit(
     weights: Any,
     listed: Any,
     question: Any,
-    wide: Any,
+    widening: Any,
     work: Any,
     points: Any,
     filled: int,
@@ -266,8 +267,8 @@ def _emit(
     keys, base, size, k, bound = listed
     if square_of(keys[base + size - 1]) <= bound:
         kth = keys[base + _kth(keys, base, weights, question[2], k)]
-        tied = _widened(square_of(kth), wide)
-        more = _collect(tree, weights, question, (tied, bound), wide, work)
+        tied = _widened(square_of(kth), widening)
+        more = _collect(tree, weights, question, (tied, bound), widening, work)
         while filled + len(more) > len(points):
             points = _doubled(points)
         points[filled : filled + len(more)] = more
@@ -283,38 +284,14 @@ def _emit(
 
 
 @njit(cache=True, nogil=True)
-def _fill(
-    queries: Any, begin: int, count: int, group: Any, low: Any, high: Any, missing: Any
-) -> float:
-    """Stores a group's queries 32 to a column, with their box; returns the greatest length."""
-    longest = 0.0
-    for c in range(queries.shape[1]):
-        low[c], high[c], missing[c] = np.inf, -np.inf, False
-    for i in range(count):
-        length = 0.0
-        for c in range(queries.shape[1]):
-            v = queries[begin + i, c]
-            group[c * LANES + i] = v
-            if np.isnan(v):
-                missing[c] = True
-            else:
-                low[c] = min(low[c], v)
-                high[c] = max(high[c], v)
-                length += float(v) * float(v)
-        longest = max(longest, length)
-    return np.sqrt(longest) if longest < _MOST * 1e-8 else np.inf
-
-
-@njit(cache=True, nogil=True)
 def _join(  # noqa: C901, PLR0912, PLR0915 (calls would pass 20 arguments)
     tree: Any,
     weights: Any,
     group: Any,
-    count: int,
     own: Any,
     box: Any,
     lists: Any,
-    wide: Any,
+    widening: Any,
     bounds: Any,
     work: Any,
 ) -> int:
@@ -322,57 +299,34 @@ def _join(  # noqa: C901, PLR0912, PLR0915 (calls would pass 20 arguments)
     # Out of their tuples once: in the loops each look inside would count references.
     stack, far, squares = work
     keys, size, k = lists
-    low, high, missing, gapped, one = box
-    child, first, last, leaf = tree.child, tree.first, tree.last, tree.leaf
-    boxes, gaps, leaves = tree.boxes, tree.gaps, tree.leaves
-    flat, flat_gaps = boxes.reshape(-1), gaps.reshape(-1)
+    low, high, gapped, one = box
+    first, last, leaf = tree.first, tree.last, tree.leaf
+    wide, inner_of = tree.wide, tree.wide.number
+    flat, flat_gaps, leaves = tree.boxes.reshape(-1), tree.gaps.reshape(-1), tree.leaves
     width = len(low)
-    # Bounds of boxes are summed otherwise than squares of points: by so much they may differ.
-    loose = 1.0 + (width + 8) * 2.0**-22
-    top = _MOST
     number = leaves.dtype.type
     unit = number(one)
+    top = number(MOST)
     evaluated = 0
+    heavy = 0  # bit i: the list of query i holds a point of several records
     depth = 1
-    stack[0], far[0] = 0, 0.0
+    stack[0], far[0] = 0, number(-1.0)
     while depth > 0:
         depth -= 1
         if far[depth] > top:
             continue
         node = stack[depth]
-        if depth > 0 or far[depth] > 0.0:
-            if gapped:
-                asking = near_box_gapped(
-                    flat, node * 2 * width, group, width, bounds, flat_gaps, node * width, unit
-                )
-            else:
-                asking = near_box(flat, node * 2 * width, group, width, bounds)
-            if asking == 0:
-                continue
-        while child[node] != 0 and node >= 0:
-            left = child[node]
-            to_left = _gap(boxes, gaps, left, low, high, missing, gapped, one)
-            to_right = _gap(boxes, gaps, left + 1, low, high, missing, gapped, one)
-            near_node, far_node, to_near, to_far = left, left + 1, to_left, to_right
-            if to_right < to_left or (
-                to_right == to_left
-                and _off(boxes, left, low, high) > _off(boxes, left + 1, low, high)
-            ):
-                near_node, far_node, to_near, to_far = left + 1, left, to_right, to_left
-            if to_far <= top:
-                stack[depth], far[depth] = far_node, to_far
-                depth += 1
-            node = near_node if to_near <= top else -1
-            if node < 0:
-                break
-        if node < 0:
-            continue
         if gapped:
             asking = near_box_gapped(
                 flat, node * 2 * width, group, width, bounds, flat_gaps, node * width, unit
             )
         else:
             asking = near_box(flat, node * 2 * width, group, width, bounds)
+        if asking == 0:
+            continue
+        if inner_of[node] >= 0:
+            depth = expand(wide, inner_of[node], low, high, top, squares, stack, far, depth)
+            continue
         lo = first[node]
         valid = (1 << (last[node] - lo)) - 1
         at = leaf[node] * width * LANES
@@ -396,18 +350,18 @@ def _join(  # noqa: C901, PLR0912, PLR0915 (calls would pass 20 arguments)
                 j = lowest(hits)
                 hits &= hits - 1
                 insert(keys, base, size, packed(np.float32(squares[j]), lo + j))
-            bounds[i] = number(_bound(keys, base, size, weights, mine, k, wide))
+                if len(weights) != 0 and weights[lo + j] != 1:
+                    heavy |= 1 << i
+            some = weights if heavy & (1 << i) else weights[:0]
+            bounds[i] = number(_bound(keys, base, size, some, mine, k, widening))
             lowered = True
         if lowered:
-            top = bounds[0]
-            for i in range(1, count):
-                top = max(top, bounds[i])
-            top *= loose
+            top = greatest(bounds)
     return evaluated
 
 
 @njit(cache=True, nogil=True)
-def _bound(keys: Any, base: int, size: int, weights: Any, own: int, k: int, wide: Any) -> float:
+def _bound(keys: Any, base: int, size: int, weights: Any, own: int, k: int, widening: Any) -> float:
     """The greatest square that a needed point can still have.
 
     That of the nearest point that is surely beyond the ties of the k-th record; where the list
@@ -415,16 +369,16 @@ def _bound(keys: Any, base: int, size: int, weights: Any, own: int, k: int, wide
     """
     j = _kth(keys, base, weights, own, k)
     if j >= size or keys[base + j] >= _UNUSED:
-        return _MOST
-    tied = _widened(square_of(keys[base + j]), wide)
+        return MOST
+    tied = _widened(square_of(keys[base + j]), widening)
     j += 1
     while j < size and square_of(keys[base + j]) <= tied:
         j += 1
     if j == size:
         return tied
     if keys[base + j] >= _UNUSED:
-        return _MOST
-    return _widened(square_of(keys[base + j]), wide)
+        return MOST
+    return _widened(square_of(keys[base + j]), widening)
 
 
 @njit(cache=True, nogil=True)
@@ -444,54 +398,15 @@ def _kth(keys: Any, base: int, weights: Any, own: int, k: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _widened(square: float, wide: Any) -> float:
+def _widened(square: float, widening: Any) -> float:
     """Beyond this square no point is tied with, or nearer than, one at this square."""
-    root = np.sqrt(float(square) + wide[2]) * wide[0] + wide[1]
-    widened: float = min(root * root * (1.0 + 2.0**-22) + wide[2], _MOST)
+    root = np.sqrt(float(square) + widening[2]) * widening[0] + widening[1]
+    widened: float = min(root * root * (1.0 + 2.0**-22) + widening[2], MOST)
     return widened
 
 
 @njit(cache=True, nogil=True)
-def _gap(
-    boxes: Any, gaps: Any, node: int, low: Any, high: Any, missing: Any, gapped: bool, one: float
-) -> float:
-    """The least square between a node's points and a box of queries."""
-    total = 0.0
-    if not gapped:
-        for c in range(len(low)):
-            below, above = boxes[node, 0, c] - high[c], low[c] - boxes[node, 1, c]
-            away = max(below, above)
-            if away > 0.0:
-                total += float(away) * float(away)
-        return total
-    for c in range(len(low)):
-        if missing[c] and gaps[node, c]:
-            continue
-        below, above = boxes[node, 0, c] - high[c], low[c] - boxes[node, 1, c]
-        away = float(max(below, above, 0.0))
-        asked, there = low[c] <= high[c], boxes[node, 0, c] <= boxes[node, 1, c]
-        if not (asked and there):
-            away = np.inf
-        if (asked and gaps[node, c]) or (missing[c] and there):
-            away = min(away, one)
-        total += away * away
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _off(boxes: Any, node: int, low: Any, high: Any) -> float:
-    """How far the middle of a node's box is from that of a box of queries (for 0: who is first)."""
-    total = 0.0
-    for c in range(len(low)):
-        away = boxes[node, 0, c] + boxes[node, 1, c] - low[c] - high[c]
-        total += away * away
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _collect(  # noqa: C901, PLR0915 (likewise)
-    tree: Any, weights: Any, question: Any, reach: Any, wide: Any, work: Any
-) -> Any:
+def _collect(tree: Any, weights: Any, question: Any, reach: Any, widening: Any, work: Any) -> Any:
     """The candidates of one query whose list overflowed.
 
     Args:
@@ -501,7 +416,7 @@ def _collect(  # noqa: C901, PLR0915 (likewise)
             far a value is from a missing one.
         reach: the square up to which points may be tied; the square up to which points are
             needed, where the nearest beyond the ties was already seen, else the former.
-        wide: as for `scan`.
+        widening: as for `scan`.
         work: stack, squares to its nodes, room for 32 squares.
     """
     stack, far, squares = work
@@ -509,33 +424,25 @@ def _collect(  # noqa: C901, PLR0915 (likewise)
     tied, bound = reach
     number = tree.leaves.dtype.type
     if bound <= number(tied):
-        bound = _MOST
-    boxes, gaps, leaves = tree.boxes, tree.gaps, tree.leaves
-    width = boxes.shape[2]
-    x = group.reshape(width, LANES)[:, lane].copy()
-    none = np.isnan(x)
-    loose = 1.0 + (width + 8) * 2.0**-22
+        bound = MOST
+    wide, inner_of, leaves = tree.wide, tree.wide.number, tree.leaves
+    width = tree.boxes.shape[2]
+    low = group.reshape(width, LANES)[:, lane].copy()
+    high = low.copy()
+    low[np.isnan(low)], high[np.isnan(high)] = -OUTSIDE, OUTSIDE
     found = np.empty(64, np.int64)
     held = np.empty(64)
     size = 0
     depth = 1
-    stack[0], far[0] = 0, 0.0
+    stack[0], far[0] = 0, number(-1.0)
     while depth > 0:
         depth -= 1
-        if far[depth] > bound * loose:
+        if far[depth] > bound:
             continue
         node = stack[depth]
-        if tree.child[node] != 0:
-            closer = tree.child[node]
-            farther = closer + 1
-            to_closer = _gap(boxes, gaps, closer, x, x, none, gapped, one)
-            to_farther = _gap(boxes, gaps, farther, x, x, none, gapped, one)
-            if to_farther < to_closer:
-                closer, farther = farther, closer
-                to_closer, to_farther = to_farther, to_closer
-            stack[depth], far[depth] = farther, to_farther
-            stack[depth + 1], far[depth + 1] = closer, to_closer
-            depth += 2
+        if inner_of[node] >= 0:
+            top = number(bound)
+            depth = expand(wide, inner_of[node], low, high, top, squares, stack, far, depth)
             continue
         lo, at = tree.first[node], tree.leaf[node] * width * LANES
         if gapped:
@@ -553,7 +460,7 @@ def _collect(  # noqa: C901, PLR0915 (likewise)
             found[size], held[size] = tree.order[lo + j], squares[j]
             size += 1
             if squares[j] > tied:
-                bound = min(bound, _widened(squares[j], wide))
+                bound = min(bound, _widened(squares[j], widening))
     return found[:size][held[:size] <= bound].copy()
 
 

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from distanon.kernels.kd_descent import MOST, descent_room, expand, fill, group_room
 from distanon.kernels.lanes import LANES, lowest, near, near_gapped
 
 __all__ = ["box_distances", "reach"]
-
-_MOST = 3.0e38  # above all squares of coordinates, below infinity in float32
 
 
 @njit(cache=True, nogil=True)
@@ -32,40 +31,34 @@ def reach(tree: Any, queries: Any, squares: Any, one: float) -> Any:
     Returns:
         starts, int64, shape (m + 1,), and point numbers; how often 32 distances were computed.
     """
-    m, width = len(queries), tree.boxes.shape[2]
-    child, first, last, leaf = tree.child, tree.first, tree.last, tree.leaf
-    boxes, gaps, leaves, order = tree.boxes, tree.gaps, tree.leaves, tree.order
-    gapped = gaps[0].any() or np.isnan(queries).any()
+    m, width = queries.shape
+    wide, inner_of = tree.wide, tree.wide.number
+    first, last, leaf, leaves, order = tree.first, tree.last, tree.leaf, tree.leaves, tree.order
+    gapped = tree.gaps[0].any() or np.isnan(queries).any()
     number = leaves.dtype.type
     unit = number(one)
-    loose = 1.0 + (width + 8) * 2.0**-22
-    group = np.zeros(width * LANES, leaves.dtype)
-    away = np.empty(LANES, leaves.dtype)
-    stack = np.empty(tree.depth + 2, np.int64)
+    alone, low, high = group_room(tree)
+    stack, far, away = descent_room(tree)
     starts = np.zeros(m + 1, np.int64)
     points = np.empty(16 * m + LANES, np.int64)
     filled, evaluated = 0, 0
     for i in range(m):
-        for c in range(width):
-            group[c * LANES] = queries[i, c]
-        most = min(squares[i], _MOST)
+        fill(queries, i, 1, alone, low, high)
+        most = number(min(squares[i], MOST))
         depth = 1
         stack[0] = 0
         while depth > 0:
             depth -= 1
             node = stack[depth]
-            if _square_to(boxes, gaps, node, queries, i, one) > most * loose:
-                continue
-            if child[node] != 0:
-                stack[depth], stack[depth + 1] = child[node] + 1, child[node]
-                depth += 2
+            if inner_of[node] >= 0:
+                depth = expand(wide, inner_of[node], low, high, most, away, stack, far, depth)
                 continue
             evaluated += 1
             lo, at = first[node], leaf[node] * width * LANES
             if gapped:
-                hits = near_gapped(leaves, at, group, 0, width, number(most), away, unit)
+                hits = near_gapped(leaves, at, alone, 0, width, most, away, unit)
             else:
-                hits = near(leaves, at, group, 0, width, number(most), away)
+                hits = near(leaves, at, alone, 0, width, most, away)
             hits &= (1 << (last[node] - lo)) - 1
             if filled + LANES > len(points):
                 longer = np.empty(2 * len(points), np.int64)

@@ -14,7 +14,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from distanon.kernels import wide_nodes
 from distanon.kernels.threads import in_threads, shares_of
+from distanon.kernels.wide_nodes import WideNodes
 
 LEAF = 32  # points; measured best among 16, 32, 48 and 64 on continuous data and on lattices
 _BALANCE = 0.5  # a cut that leaves less of the ideal on one side tries another column first
@@ -42,7 +44,7 @@ class KdTree(NamedTuple):
         gaps: bool, shape (N, D): whether the column has missing values in this node.
         leaves: of the coordinates' type, shape (L * D * 32,): each leaf's values, 32 to a
             column; zeros where a leaf has fewer points.
-        depth: the greatest number of edges between the root and a leaf.
+        wide: over the nodes.
     """
 
     order: NDArray[np.int64]
@@ -54,7 +56,7 @@ class KdTree(NamedTuple):
     boxes: NDArray[Any]
     gaps: NDArray[np.bool_]
     leaves: NDArray[Any]
-    depth: int
+    wide: WideNodes
 
 
 def build(rows: NDArray[Any], threads: int = 1) -> KdTree:
@@ -70,7 +72,7 @@ def build(rows: NDArray[Any], threads: int = 1) -> KdTree:
     """
     rows = np.ascontiguousarray(rows)
     lifted = _lifted(rows)
-    moved, order, child, first, last, depth = _grown(lifted, threads)
+    moved, order, child, first, last = _grown(lifted, threads)
     if lifted is not rows:
         moved = rows[order]
     leaf = np.full(len(child), -1, dtype=np.int64)
@@ -79,13 +81,14 @@ def build(rows: NDArray[Any], threads: int = 1) -> KdTree:
     leaf[ends] = np.arange(len(ends))
     borders = np.append(first[ends], len(order))
     leaves, boxes, gaps = _filled(moved, child, ends, borders, threads)
-    for array in (order, child, first, last, leaf, borders, boxes, gaps, leaves):
+    wide = wide_nodes.over(child, boxes, gaps)
+    for array in (order, child, first, last, leaf, borders, boxes, gaps, leaves, *wide[:-1]):
         array.flags.writeable = False
-    return KdTree(order, child, first, last, leaf, borders, boxes, gaps, leaves, int(depth))
+    return KdTree(order, child, first, last, leaf, borders, boxes, gaps, leaves, wide)
 
 
 def _grown(rows: NDArray[Any], threads: int) -> tuple[Any, ...]:
-    """Moved rows, order, child, first, last and depth: a top, then what grows below it.
+    """Moved rows, order, child, first and last: a top, then what grows below it.
 
     Where the top ends depends on the number of points alone, so that nodes have the same numbers
     whoever made them.
@@ -93,7 +96,7 @@ def _grown(rows: NDArray[Any], threads: int) -> tuple[Any, ...]:
     moved, order = rows.copy(), np.arange(len(rows))
     spares = np.empty_like(moved), np.empty_like(order)
     with ThreadPoolExecutor(threads) as pool:
-        child, first, last, level = _top(pool, (moved, order, *spares))
+        child, first, last = _top(pool, (moved, order, *spares))
 
         def below(node: int) -> tuple[Any, ...]:
             part = slice(first[node], last[node])
@@ -103,23 +106,22 @@ def _grown(rows: NDArray[Any], threads: int) -> tuple[Any, ...]:
 
         open_nodes = np.flatnonzero((child == 0) & (last - first > LEAF)).tolist()
         parts = list(pool.map(below, open_nodes))
-    depth, size = int(level.max()), len(child)
+    size = len(child)
     children, firsts, lasts = [child], [first], [last]
-    for node, (its, begins, ends, levels) in zip(open_nodes, parts, strict=True):
+    for node, (its, begins, ends) in zip(open_nodes, parts, strict=True):
         # Its root is the node itself; the others get the numbers from `size` on.
         shifted = np.where(its > 0, its + size - 1, 0)
         child[node] = shifted[0]
         children.append(shifted[1:])
         firsts.append(begins[1:] + first[node])
         lasts.append(ends[1:] + first[node])
-        depth = max(depth, int(level[node] + levels.max()))
         size += len(its) - 1
     joined = (np.concatenate(arrays) for arrays in (children, firsts, lasts))
-    return moved, order, *joined, depth
+    return moved, order, *joined
 
 
 def _top(pool: ThreadPoolExecutor, arrays: tuple[NDArray[Any], ...]) -> tuple[Any, ...]:
-    """Child, first, last and level of the nodes above the subtrees; the root where all are few.
+    """Child, first and last of the nodes above the subtrees; the root where all are few.
 
     Args:
         pool: cuts the nodes of a level beside one another.
@@ -133,7 +135,7 @@ def _top(pool: ThreadPoolExecutor, arrays: tuple[NDArray[Any], ...]) -> tuple[An
 
     points = len(arrays[0])
     stop = max(LEAF, -(-points // _SUBTREES)) if points > _WHOLE else points
-    children, firsts, lasts, levels = [0], [0], [points], [0]
+    children, firsts, lasts = [0], [0], [points]
     largest = [0] if points > stop else []
     while largest:
         middles = list(pool.map(cut, largest))
@@ -146,9 +148,8 @@ def _top(pool: ThreadPoolExecutor, arrays: tuple[NDArray[Any], ...]) -> tuple[An
                 children.append(0)
                 firsts.append(lo)
                 lasts.append(hi)
-                levels.append(levels[node] + 1)
         largest = found
-    return tuple(np.array(told, np.int64) for told in (children, firsts, lasts, levels))
+    return tuple(np.array(told, np.int64) for told in (children, firsts, lasts))
 
 
 def _filled(
@@ -205,13 +206,12 @@ def _grow(rows: Any, order: Any, spare_rows: Any, spare_order: Any, leaf: int) -
         leaf: points of a full leaf.
 
     Returns:
-        child, first, last and level of each node.
+        child, first and last of each node.
     """
     n = rows.shape[0]
     child = np.zeros(2 * n, np.int64)
     first = np.zeros(2 * n, np.int64)
     last = np.zeros(2 * n, np.int64)
-    level = np.zeros(2 * n, np.int64)
     stack = np.zeros(n + 1, np.int64)
     last[0] = n
     nodes, waiting = 1, 1
@@ -225,11 +225,10 @@ def _grow(rows: Any, order: Any, spare_rows: Any, spare_order: Any, leaf: int) -
         child[node] = nodes
         first[nodes], last[nodes] = lo, middle
         first[nodes + 1], last[nodes + 1] = middle, hi
-        level[nodes] = level[nodes + 1] = level[node] + 1
         stack[waiting], stack[waiting + 1] = nodes + 1, nodes
         waiting += 2
         nodes += 2
-    return child[:nodes].copy(), first[:nodes].copy(), last[:nodes].copy(), level[:nodes].copy()
+    return child[:nodes].copy(), first[:nodes].copy(), last[:nodes].copy()
 
 
 @njit(cache=True, nogil=True)

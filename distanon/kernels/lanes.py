@@ -290,6 +290,102 @@ def near_box_gapped(
 
 
 @_emitted
+def near_boxes(
+    typing: Any, boxes: Any, at: Any, low: Any, high: Any, width: Any, top: Any, keys: Any
+) -> Any:
+    """Which of 32 boxes are within a squared distance of one box.
+
+    Args:
+        boxes: least values, 32 to a column, then greatest ones, from place `at` on.
+        low: the other box's least values.
+        high: its greatest values.
+        width: columns.
+        top: the squared distance, of the arrays' type.
+        keys: get for each box its squared distance; where that is 0, a negative number, less
+            the closer its middle is to that of the other box.
+
+    Returns:
+        int64: the mask.
+    """
+    signature = types.int64(boxes, types.int64, low, high, types.int64, boxes.dtype, keys)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds = signature.args
+        lanes = _Lanes(context, builder, kinds[0])
+        box = lanes.data(kinds[0], arguments[0])
+        least, greatest = lanes.data(kinds[2], arguments[2]), lanes.data(kinds[3], arguments[3])
+        at, width = arguments[1], arguments[4]
+        step, zero, one = ir.Constant(_I64, LANES), lanes.constant(0.0), lanes.constant(1.0)
+        second = builder.mul(width, step)
+        off = cgutils.alloca_once(builder, lanes.vector)
+        builder.store(zero, off)
+
+        def term(c: Any, total: Any) -> Any:
+            here = builder.add(at, builder.mul(c, step))
+            low, high = lanes.load(box, here), lanes.load(box, builder.add(here, second))
+            its_low, its_high = lanes.splat_at(least, c), lanes.splat_at(greatest, c)
+            below, above = builder.fsub(low, its_high), builder.fsub(its_low, high)
+            apart = builder.fsub(below, above)
+            builder.store(lanes.add_square(builder.load(off), apart), off)
+            return lanes.add_square(total, lanes.larger(lanes.larger(below, above), zero))
+
+        mask, totals = lanes.summed(width, lanes.splat(arguments[5]), term)
+        middle = builder.fdiv(lanes.constant(-1.0), builder.fadd(one, builder.load(off)))
+        apart = builder.fcmp_ordered(">", totals, zero)
+        lanes.store(builder.select(apart, totals, middle), lanes.data(kinds[6], arguments[6]))
+        return mask
+
+    return signature, generate
+
+
+@_emitted
+def rank(typing: Any, keys: Any, lane: Any, mask: Any) -> Any:
+    """How many of those of 32 keys that a mask names come after the key of one lane."""
+    signature = types.int64(keys, types.int64, types.int64)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        lanes = _Lanes(context, builder, signature.args[0])
+        data = lanes.data(signature.args[0], arguments[0])
+        held, key = lanes.load(data, ir.Constant(_I64, 0)), lanes.splat_at(data, arguments[1])
+
+        def bits(sign: str) -> Any:
+            found = builder.bitcast(builder.fcmp_ordered(sign, held, key), _I32)
+            return builder.zext(found, _I64)
+
+        later = builder.shl(ir.Constant(_I64, -2), arguments[1])
+        after = builder.or_(bits(">"), builder.and_(bits("=="), later))
+        return builder.ctpop(builder.and_(after, arguments[2]))
+
+    return signature, generate
+
+
+@_emitted
+def number_of(typing: Any, mask: Any) -> Any:
+    """How many bits are set."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.int64), generate
+
+
+@_emitted
+def greatest(typing: Any, values: Any) -> Any:
+    """The greatest of 32 numbers, none of which is missing."""
+    signature = values.dtype(values)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        lanes = _Lanes(context, builder, signature.args[0])
+        held = lanes.load(lanes.data(signature.args[0], arguments[0]), ir.Constant(_I64, 0))
+        kind = ir.FunctionType(lanes.number, [lanes.vector])
+        name = f"llvm.vector.reduce.fmax.v{LANES}{'f32' if lanes.align == 4 else 'f64'}"
+        reduced = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(reduced, [held], fastmath=("nnan", "nsz"))
+
+    return signature, generate
+
+
+@_emitted
 def within(typing: Any, values: Any, at: Any, bound: Any) -> Any:
     """Which of 32 values from place `at` on are at most `bound`: an int64 mask."""
     signature = types.int64(values, types.int64, values.dtype)

@@ -20,6 +20,21 @@ def near_box(box, group, width, bounds, gaps, one):
 
 
 @njit
+def near_boxes(boxes, low, high, width, top, keys):
+    return lanes.near_boxes(boxes, 0, low, high, width, top, keys)
+
+
+@njit
+def ranks(keys, mask):
+    return [lanes.rank(keys, lane, mask) for lane in range(32) if mask >> lane & 1]
+
+
+@njit
+def greatest(values):
+    return lanes.greatest(values)
+
+
+@njit
 def inserted(keys, size, squares):
     for place in range(len(squares)):
         lanes.insert(keys, 4, size, lanes.packed(squares[place], place))
@@ -71,3 +86,34 @@ def test_insertion_keeps_the_least_squares_in_order_and_ties_by_place(squares, s
     found = inserted(keys, size, squares)
     wanted = sorted((float(s), place) for place, s in enumerate(squares))[:size]
     assert [(float(s), place) for s, place in found[: len(wanted)]] == wanted
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 99), width=st.integers(1, 40))
+def test_masks_say_which_boxes_are_near_and_keys_how_near(dtype, seed, width):
+    random = np.random.default_rng(seed)
+    least = random.integers(0, 9, (width, 32)).astype(dtype)  # squares are exact
+    most = (least + random.integers(0, 4, least.shape)).astype(dtype)
+    low = random.integers(0, 9, width).astype(dtype)
+    high = (low + random.integers(0, 4, width)).astype(dtype)
+    away = np.maximum(0, np.maximum(least - high[:, None], low[:, None] - most))
+    squares = (away**2).sum(axis=0)
+    off = ((least + most - (low + high)[:, None]) ** 2).sum(axis=0)
+    top, keys = dtype(np.median(squares)), np.empty(32, dtype)
+    mask = near_boxes(np.concatenate((least, most)).ravel(), low, high, width, top, keys)
+    assert bits(mask) == (squares <= top).tolist()
+    within = squares <= top
+    np.testing.assert_allclose(
+        keys[within], np.where(squares > 0, squares, -1 / (1 + off))[within], rtol=1e-6
+    )
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(-2, 4), min_size=32, max_size=32), st.integers(1, 2**32 - 1))
+def test_ranks_place_keys_from_the_greatest_down_and_each_at_its_own(values, mask):
+    keys = np.array(values, np.float32)
+    named = [lane for lane in range(32) if mask >> lane & 1]
+    order = sorted(named, key=lambda lane: (-keys[lane], -lane))
+    assert ranks(keys, mask) == [order.index(lane) for lane in named]
+    assert greatest(keys) == keys.max()
