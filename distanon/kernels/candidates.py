@@ -72,7 +72,7 @@ class Proposer(NamedTuple):
             if finer.probe(_ASKED)[1] < 0.8 * proposed:
                 return finer
         is_whole = proposed <= _CROWDED and not proposer.tree.gaps[0].any()
-        if is_whole and _product_is_faster(effort, points.rows.shape[1]):
+        if is_whole and _product_is_faster(effort, *points.rows.shape):
             return proposer._replace(engine="brute")
         return proposer
 
@@ -147,14 +147,17 @@ class Proposer(NamedTuple):
         return found
 
 
-def _product_is_faster(effort: float, width: int) -> bool:
+def _product_is_faster(effort: float, points: int, width: int) -> bool:
     """Whether all distances by products of matrices take less time than some by the tree.
 
-    Nanoseconds for each pair, as measured on isotropic points of 8 to 50 columns. The fewer leaves
-    a query visits, the more of its time goes into finding them.
+    Nanoseconds for each pair, as measured on isotropic points of 8 to 50 columns, 20,000 to
+    500,000 of them. The fewer leaves a query visits, the more of its time goes into finding them,
+    and among many points they have left the cache; what each query pays for its list weighs on
+    products over few points.
     """
-    by_tree = effort * (0.35 + 0.0525 * width) * (1.0 + 2.0 * (1.0 - effort) ** 2)
-    return by_tree > 0.35 + 0.016 * width
+    scattered = 1.8 * min(1.0, points / 200_000) * (1.0 - effort) ** 2
+    by_tree = effort * (0.28 + 0.0434 * width) * (1.0 + scattered)
+    return by_tree > 0.25 + 0.0185 * width + 3500.0 / points
 
 
 def _rotation_helps(points: Points) -> bool:
