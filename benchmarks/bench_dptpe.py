@@ -119,7 +119,7 @@ def release(data: Dataset, workers: Crew, watch: Silent | None = None) -> float:
     return time.perf_counter() - started
 
 
-def shares(name: str, data: Dataset, rounds: int = 3) -> list[Row]:
+def shares(name: str, data: Dataset, rounds: int = 5) -> list[Row]:
     """What entropies, dispersion and replacement take beside the neighborhoods, CPU seconds.
 
     The neighborhoods' time is that of their index and of the search. The width of influence is

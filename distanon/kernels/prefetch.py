@@ -46,6 +46,8 @@ def expect(typing: Any, values: Any, place: Any) -> Any:
 def expect_neighbors(values: Any, width: int, starts: Any, points: Any, i: int) -> None:
     """Asks for the rows of a neighborhood that is looked at soon after the i-th.
 
+    Both ends of each row: one of 64 bytes mostly lies in two of the memory's lines.
+
     Args:
         values: a contiguous array of rows.
         width: of a row.
@@ -56,4 +58,7 @@ def expect_neighbors(values: Any, width: int, starts: Any, points: Any, i: int) 
     last = len(starts) - 1
     ahead = min(i + AHEAD, last)
     for point in points[starts[ahead] : starts[min(ahead + 1, last)]]:
-        expect(values, np.int64(point) * width)
+        row = np.int64(point) * width
+        expect(values, row)
+        if width > 1:
+            expect(values, row + width - 1)
