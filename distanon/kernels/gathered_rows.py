@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from distanon.kernels.prefetch import AHEAD, expect
+from distanon.kernels.prefetch import AHEAD, expect, expect_row
 
 __all__ = ["by_block", "copy_rows"]
 
@@ -61,7 +61,7 @@ def copy_rows(
     width = rows.shape[1]
     for j in range(len(chosen)):
         later = places[chosen[min(j + AHEAD, len(chosen) - 1)]] - border
-        expect(rows, later * width)
+        expect_row(rows, later, width)
         expect(numbers, later)
         i = chosen[j]
         at = places[i] - border

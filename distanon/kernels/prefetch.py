@@ -12,7 +12,7 @@ from numba import njit, types
 from numba.core import cgutils as _untyped
 from numba.extending import intrinsic
 
-__all__ = ["AHEAD", "expect", "expect_neighbors"]
+__all__ = ["AHEAD", "expect", "expect_neighbors", "expect_row"]
 
 AHEAD = 8
 """How many neighborhoods ahead their rows are asked for."""
@@ -43,10 +43,17 @@ def expect(typing: Any, values: Any, place: Any) -> Any:
 
 
 @njit(nogil=True)
+def expect_row(values: Any, row: int, width: int) -> None:
+    """Asks for both ends of a row: one of 64 bytes mostly lies in two of the memory's lines."""
+    start = np.int64(row) * width
+    expect(values, start)
+    if width > 1:
+        expect(values, start + width - 1)
+
+
+@njit(nogil=True)
 def expect_neighbors(values: Any, width: int, starts: Any, points: Any, i: int) -> None:
     """Asks for the rows of a neighborhood that is looked at soon after the i-th.
-
-    Both ends of each row: one of 64 bytes mostly lies in two of the memory's lines.
 
     Args:
         values: a contiguous array of rows.
@@ -58,7 +65,4 @@ def expect_neighbors(values: Any, width: int, starts: Any, points: Any, i: int) 
     last = len(starts) - 1
     ahead = min(i + AHEAD, last)
     for point in points[starts[ahead] : starts[min(ahead + 1, last)]]:
-        row = np.int64(point) * width
-        expect(values, row)
-        if width > 1:
-            expect(values, row + width - 1)
+        expect_row(values, point, width)
