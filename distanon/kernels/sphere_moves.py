@@ -95,15 +95,18 @@ _Q2 = (
 
 
 @_emitted
-def _high(typing: Any, one: Any, other: Any) -> Any:
-    """The upper 64 bits of a product."""
+def _product(typing: Any, one: Any, other: Any) -> Any:
+    """The upper and the lower 64 bits of a product, of one multiplication."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        wide = ir.IntType(128)
+        wide, half = ir.IntType(128), ir.IntType(64)
         product = builder.mul(*(builder.zext(factor, wide) for factor in arguments))
-        return builder.trunc(builder.lshr(product, wide(64)), ir.IntType(64))
+        upper = builder.trunc(builder.lshr(product, wide(64)), half)
+        halves = upper, builder.trunc(product, half)
+        return context.make_tuple(builder, signature.return_type, halves)
 
-    return types.uint64(types.uint64, types.uint64), generate
+    two: Any = types.UniTuple(types.uint64, 2)  # type: ignore[no-untyped-call]
+    return two(types.uint64, types.uint64), generate
 
 
 @njit(cache=True, nogil=True)
@@ -112,7 +115,9 @@ def _draw(key: Any, step: Any, out: Any, at: int) -> None:
     k0, k1 = key[0], key[1]
     a, b, c, d = step + _ONE, _ZERO, _ZERO, _ZERO
     for _ in range(_ROUNDS):
-        a, b, c, d = _high(_M1, c) ^ b ^ k0, c * _M1, _high(_M0, a) ^ d ^ k1, a * _M0
+        high, low = _product(_M1, c)
+        upper, lower = _product(_M0, a)
+        a, b, c, d = high ^ b ^ k0, low, upper ^ d ^ k1, lower
         k0 += _W0
         k1 += _W1
     out[at] = (np.float64(a >> _ELEVEN) + 0.5) * 2.0**-53

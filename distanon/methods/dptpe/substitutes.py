@@ -184,10 +184,12 @@ def first_choice(
     Returns:
         int8 (m,) of `Source`: NONE where the finished means are the record itself, or too near.
     """
+    from distanon.kernels.gathered_rows import rows_at
+
     source = np.full(len(points), Source.NONE, dtype=np.int8)
     for start in range(0, len(points), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        own = values.take(points[part], axis=0)
+        own = rows_at(values, points[part])
         released, _, unchanged = finished(finishing, own, means[part])
         far = ~unchanged
         if least:
