@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _MANY = 4096  # records for which compiled code is worth its loading
+_LINE = 64  # bytes that the memory hands over at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,16 @@ class Points:
         return self.records[self.starts[point] : self.starts[point + 1]]
 
 
+def empty_rows(count: int, width: int) -> NDArray[np.float64]:
+    """Room for rows, shape (count, width), that begins at a line of the memory.
+
+    Rows of 64 bytes then lie in one line each, and are read at random in half the time.
+    """
+    room = np.empty(count * width + _LINE // 8)
+    start = -room.ctypes.data % _LINE // 8
+    return room[start : start + count * width].reshape(count, width)
+
+
 def distinct(
     matrix: NDArray[np.float64],
     threads: int = 1,
@@ -58,7 +69,10 @@ def distinct(
     Returns:
         The points; all arrays are read-only.
     """
-    rows = matrix if is_given else np.array(matrix, dtype=np.float64, order="C", ndmin=2)
+    rows = matrix
+    if not is_given:
+        rows = empty_rows(*np.atleast_2d(matrix).shape)
+        rows[:] = matrix
     if len(rows) >= _MANY:
         from distanon.kernels.row_numbers import number_rows
 
@@ -67,9 +81,10 @@ def distinct(
         _make_canonical(rows)
         point_of, firsts = _sorted(rows)
     counts, starts, records = _grouped(point_of, len(firsts))
-    points = Points(
-        rows if len(firsts) == len(rows) else rows[firsts], counts, point_of, records, starts
-    )
+    if len(firsts) < len(rows):
+        every, rows = rows, empty_rows(len(firsts), rows.shape[1])
+        np.take(every, firsts, axis=0, out=rows, mode="clip")
+    points = Points(rows, counts, point_of, records, starts)
     for array in (points.rows, counts, point_of, records, starts):
         array.flags.writeable = False
     return points

@@ -86,3 +86,12 @@ def test_threads_find_the_same_points(threads):
     _, point_of = np.unique(np.nan_to_num(matrix, nan=9.0) + 0.0, axis=0, return_inverse=True)
     assert len(one) == point_of.max() + 1
     assert all(len(set(point_of[one.records_of(point)])) == 1 for point in range(len(one)))
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+@pytest.mark.parametrize("width", [1, 3, 8])
+def test_rows_begin_at_a_line_of_the_memory(copies, width):
+    matrix = np.random.default_rng(0).random((40, width)).repeat(copies, axis=0)
+    points = distinct(matrix)
+    assert points.rows.ctypes.data % 64 == 0
+    np.testing.assert_array_equal(points.rows, matrix[::copies])

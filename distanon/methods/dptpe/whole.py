@@ -19,6 +19,7 @@ from distanon.data.ports import Partition, Scratch
 from distanon.data.space import AttributeSpace, zscore_spreads
 from distanon.data.table import Dataset, MemoryPartition
 from distanon.kernels.neighbors import NeighborIndex, distinct
+from distanon.kernels.points import empty_rows
 from distanon.methods.base import Context
 from distanon.methods.dptpe.extremes import Ends, ends_of, extremes_of
 from distanon.methods.dptpe.kinds import gets_mean, is_dispersed
@@ -84,7 +85,10 @@ def in_memory(
     index = NeighborIndex.build(points, threads=threads)
     shared = crew.put(index)
     if len(points) < len(values):
-        values = values.take(points.records[points.starts[:-1]], axis=0)
+        first = points.records[points.starts[:-1]]
+        values = np.take(
+            values, first, axis=0, out=empty_rows(len(points), values.shape[1]), mode="clip"
+        )
     choice = method.choice(space, ends)
     settings = Settings(method.k, method.ties, method.sigma, method.rsn_nominal)
     found = survey(context, index, shared, values, choice, settings)
@@ -166,8 +170,8 @@ def _encoded(
     attributes = dataset.schema.quasi_identifiers
     is_known = method.scale != "zscore"  # which needs all values
     space = AttributeSpace.of(attributes, domain, method.scale if is_known else "range")
-    values = np.empty((len(dataset), len(attributes)))
-    rows = np.empty((len(dataset), space.slices[-1].stop))
+    values = empty_rows(len(dataset), len(attributes))
+    rows = empty_rows(len(dataset), space.slices[-1].stop)
     told: list[Ends] = []
     if _is_here(dataset):
         told = _taken_in(dataset, space, method.k, context, values, rows)
