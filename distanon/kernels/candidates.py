@@ -150,14 +150,14 @@ class Proposer(NamedTuple):
 def _product_is_faster(effort: float, points: int, width: int) -> bool:
     """Whether all distances by products of matrices take less time than some by the tree.
 
-    Nanoseconds for each pair, as measured on isotropic points of 8 to 50 columns, 20,000 to
+    Nanoseconds for each pair, as measured on isotropic points of 8 to 50 columns, 4,000 to
     500,000 of them. The fewer leaves a query visits, the more of its time goes into finding them,
-    and among many points they have left the cache; what each query pays for its list weighs on
-    products over few points.
+    and among many points they have left the cache; what a query pays for its list, by products
+    more than by the tree, weighs where there are few points.
     """
     scattered = 1.8 * min(1.0, points / 200_000) * (1.0 - effort) ** 2
     by_tree = effort * (0.28 + 0.0434 * width) * (1.0 + scattered)
-    return by_tree > 0.25 + 0.0185 * width + 3500.0 / points
+    return by_tree > 0.27 + 0.0185 * width + 1500.0 / points
 
 
 def _rotation_helps(points: Points) -> bool:
