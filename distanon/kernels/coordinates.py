@@ -110,14 +110,14 @@ def _bounds(
     rows: NDArray[np.float64], threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The least and greatest present value of each column; 0 where there is none."""
+    from distanon.kernels.column_ends import column_bounds
 
-    def bounds(at: slice) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        return np.fmin.reduce(rows[at], axis=0), np.fmax.reduce(rows[at], axis=0)
-
-    found = in_threads(bounds, parts_of(len(rows), _AT_ONCE), threads)
-    low = np.fmin.reduce([least for least, _ in found], axis=0)
-    high = np.fmax.reduce([greatest for _, greatest in found], axis=0)
-    return np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=0.0)
+    parts = parts_of(len(rows), _AT_ONCE)
+    found = in_threads(lambda at: column_bounds(rows[at]), parts, threads)
+    low = np.min([least for least, _ in found], axis=0)
+    high = np.max([greatest for _, greatest in found], axis=0)
+    is_empty = low > high
+    return np.where(is_empty, 0.0, low), np.where(is_empty, 0.0, high)
 
 
 def _farthest(rows: NDArray[np.float64], center: NDArray[np.float64], threads: int) -> float:

@@ -15,6 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from distanon.kernels import wide_nodes
+from distanon.kernels.column_ends import column_bounds
 from distanon.kernels.threads import in_threads, shares_of
 from distanon.kernels.wide_nodes import WideNodes
 
@@ -273,7 +274,7 @@ def _first_high(rows: Any) -> Any:
     one after the other would make the tree as deep as there are categories; these keys order
     the points by category.
     """
-    low, high = _bounds(rows)
+    low, high = column_bounds(rows)
     widest = (high - low).max()
     keys = np.empty(len(rows))
     for i in range(len(rows)):
@@ -293,7 +294,7 @@ def _best_cut(rows: Any, half: int) -> Any:
     The widest column, unless its ties make the cut lopsided: then the best balanced among
     the first columns that are at least half as wide.
     """
-    low, high = _bounds(rows)
+    low, high = column_bounds(rows)
     spreads = high - low
     widest = spreads.max() if len(spreads) else 0.0
     best: Any = (-1, 0.0, 0)
@@ -311,22 +312,6 @@ def _best_cut(rows: Any, half: int) -> Any:
         if share > balance:
             best, balance = (c, value, below), share
     return best
-
-
-@njit(cache=True, nogil=True)
-def _bounds(rows: Any) -> Any:
-    """The least and the greatest value of each column."""
-    width = rows.shape[1]
-    low = np.full(width, np.inf)
-    high = np.full(width, -np.inf)
-    for i in range(len(rows)):
-        for c in range(width):
-            v = rows[i, c]
-            if v < low[c]:  # noqa: PLR1730 (stores rarely)
-                low[c] = v
-            if v > high[c]:  # noqa: PLR1730
-                high[c] = v
-    return low, high
 
 
 @njit(cache=True, nogil=True)

@@ -34,17 +34,9 @@ def extremes_of(told: list[Ends], k: int) -> Floats:
 
 def ends_of(values: Floats, k: int) -> Ends:
     """Of each column how many values are present, and its 4k smallest and largest, ascending."""
-    found, most = [], 4 * k
-    for column in values.T:
-        present = column[~np.isnan(column)]
-        if len(present) > 2 * most:
-            present.partition((most - 1, len(present) - most))
-            low, high = np.sort(present[:most]), np.sort(present[-most:])
-        else:
-            present.sort()
-            low, high = present[:most].copy(), present[-most:].copy()
-        found.append((len(present), low, high))
-    return found
+    from distanon.kernels.column_ends import column_ends
+
+    return [column_ends(np.ascontiguousarray(column), 4 * k) for column in values.T]
 
 
 def deviations(crew: Crew, dataset: Dataset, space: AttributeSpace) -> Floats:

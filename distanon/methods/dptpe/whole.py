@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,8 +120,11 @@ def _published(
     crew, parts, shared = context.crew, dataset.partitions, (plan, found.borders)
     if _is_here(dataset):
         blocks = [crew.fetch(one) for one in found.kept]
-        items: list[Any] = [(part, context.scratch, shares.of(part), *blocks) for part in parts]
-        return _in_threads(context, partial(_publish, shared), items, "release")
+
+        def publish_here(part: Partition) -> tuple[Partition, Counts]:
+            return _publish(shared, (part, context.scratch, shares.of(part), *blocks))
+
+        return _in_threads(context, publish_here, list(parts), "release")
     items = [(part, context.scratch, shares.of(part), *found.kept) for part in parts]
     return list(crew.map(_publish, items, shared=crew.put(shared), phase="release"))
 
