@@ -101,7 +101,7 @@ class Proposer(NamedTuple):
         leaves = np.empty(len(queries), dtype=np.int64)
         for start in range(0, len(queries), 65_536):
             part = slice(start, start + 65_536)
-            leaves[part] = kd_join.placed(self.tree, self.space.of(queries[part]))
+            leaves[part] = kd_join.placed(self.tree, self.space.of(queries[part]), self.space.scale)
         return np.argsort(leaves, kind="stable")
 
     def to_places(self, places: NDArray[np.int64], k: int) -> tuple[Any, ...]:
@@ -124,7 +124,7 @@ class Proposer(NamedTuple):
         from distanon.kernels import kd_join
 
         moved = self.space.of(queries)
-        leaves = kd_join.placed(self.tree, moved)
+        leaves = kd_join.placed(self.tree, moved, self.space.scale)
         return self._propose(moved, leaves, np.full(len(queries), -1, dtype=np.int64), k)
 
     def _propose(

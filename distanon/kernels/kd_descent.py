@@ -11,17 +11,24 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from distanon.kernels.lanes import LANES, lowest, near_boxes, number_of, rank
-from distanon.kernels.wide_nodes import OUTSIDE
+from distanon.kernels.lanes import (
+    LANES,
+    lowest,
+    near_boxes,
+    near_boxes_gapped,
+    number_of,
+    rank,
+)
 
 MOST = 3.0e38  # above all squares of coordinates, below infinity in float32
 
 
 @njit(cache=True, nogil=True)
 def group_room(tree: Any) -> Any:
-    """Room for a group of queries and for their box."""
+    """Room for a group of queries, and for their box: least, greatest, whether some are missing."""
     width, number = tree.boxes.shape[2], tree.leaves.dtype
-    return np.zeros(width * LANES, number), np.empty(width, number), np.empty(width, number)
+    box = np.empty(width, number), np.empty(width, number), np.empty(width, np.bool_)
+    return np.zeros(width * LANES, number), box
 
 
 @njit(cache=True, nogil=True)
@@ -32,21 +39,19 @@ def descent_room(tree: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def fill(queries: Any, begin: int, count: int, group: Any, low: Any, high: Any) -> float:
-    """Stores a group's queries 32 to a column, with their box; returns the greatest length.
-
-    In a column with missing values the box reaches all that there is.
-    """
+def fill(queries: Any, begin: int, count: int, group: Any, box: Any) -> float:
+    """Stores a group's queries 32 to a column, and their box; returns the greatest length."""
+    low, high, missing = box
     longest = 0.0
     for c in range(queries.shape[1]):
-        low[c], high[c] = np.inf, -np.inf
+        low[c], high[c], missing[c] = np.inf, -np.inf, False
     for i in range(count):
         length = 0.0
         for c in range(queries.shape[1]):
             v = queries[begin + i, c]
             group[c * LANES + i] = v
             if np.isnan(v):
-                low[c], high[c] = -OUTSIDE, OUTSIDE
+                missing[c] = True
             else:
                 low[c] = min(low[c], v)
                 high[c] = max(high[c], v)
@@ -57,26 +62,34 @@ def fill(queries: Any, begin: int, count: int, group: Any, low: Any, high: Any) 
 
 @njit(cache=True, nogil=True)
 def expand(
-    wide: Any, inner: int, low: Any, high: Any, top: float, keys: Any, stack: Any, far: Any, to: int
+    wide: Any, inner: int, box: Any, unit: float, top: float, work: Any, to: int, gapped: bool
 ) -> Any:
     """Puts those nodes below a wide one that are near enough on a stack, the nearest on top.
 
     Args:
         wide: WideNodes.
         inner: which wide node.
-        low: the least values of the box that asks, shape (D,).
-        high: its greatest values.
-        top: the greatest square, of the coordinates' type, that is near enough.
-        keys: room for 32 numbers.
-        stack: nodes; room for 32 more.
-        far: for each the square to it; negative for 0.
+        box: of those who ask, as `fill` leaves it.
+        unit: how far a value is from a missing one, of the coordinates' type.
+        top: the greatest square that is near enough, likewise.
+        work: as `descent_room` made it; the stack's squares are negative for 0.
         to: where the stack ends.
+        gapped: whether values may be missing.
 
     Returns:
         Where the stack ends now.
     """
+    low, high, missing = box
+    stack, far, keys = work
     width = len(low)
-    close = near_boxes(wide.boxes, inner * 2 * width * LANES, low, high, width, top, keys)
+    flags = inner * width * LANES
+    if gapped:
+        close = near_boxes_gapped(
+            *(wide.boxes, 2 * flags, low, high, width, top, keys),
+            *(wide.gaps, flags, missing, unit),
+        )
+    else:
+        close = near_boxes(wide.boxes, 2 * flags, low, high, width, top, keys)
     close &= (1 << wide.sizes[inner]) - 1
     todo = close
     while todo != 0:

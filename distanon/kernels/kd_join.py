@@ -31,33 +31,35 @@ from distanon.kernels.lanes import (
     square_of,
     within,
 )
-from distanon.kernels.wide_nodes import OUTSIDE
 
 _PAD = 4  # zeros before each list, which `insert` looks at
 _UNUSED = 1e306  # above all keys
 
 
 @njit(cache=True, nogil=True)
-def placed(tree: Any, queries: Any) -> Any:
+def placed(tree: Any, queries: Any, one: float) -> Any:
     """The leaf where each query belongs.
 
     Args:
         tree: a KdTree.
         queries: coordinates, shape (m, D).
+        one: how far a value is from a missing one.
 
     Returns:
         int64, shape (m,): the leaf that is nearest, wide node by wide node.
     """
     leaves = np.empty(len(queries), np.int64)
-    wide, inner_of, number = tree.wide, tree.wide.number, tree.leaves.dtype.type
-    alone, low, high = group_room(tree)
-    stack, far, keys = descent_room(tree)
+    inner_of, number = tree.wide.number, tree.leaves.dtype.type
+    gapped = tree.gaps[0].any() or np.isnan(queries).any()
+    alone, box = group_room(tree)
+    work = descent_room(tree)
+    top, unit = number(MOST), number(one)
     for i in range(len(queries)):
-        fill(queries, i, 1, alone, low, high)
+        fill(queries, i, 1, alone, box)
         node = 0
         while inner_of[node] >= 0:
-            end = expand(wide, inner_of[node], low, high, number(MOST), keys, stack, far, 0)
-            node = stack[end - 1]
+            end = expand(tree.wide, inner_of[node], box, unit, top, work, 0, gapped)
+            node = work[0][end - 1]
         leaves[i] = tree.leaf[node]
     return leaves
 
@@ -129,7 +131,7 @@ def propose(
     """
     m = len(queries)
     gapped = tree.gaps[0].any() or np.isnan(queries).any()
-    group, low, high = group_room(tree)
+    group, box = group_room(tree)
     bounds = np.empty(LANES, tree.leaves.dtype)
     keys = np.empty(LANES * (size + _PAD))
     work = descent_room(tree)
@@ -138,14 +140,14 @@ def propose(
     filled, evaluated = 0, 0
     for g in range(len(begins) - 1):
         begin, count = begins[g], begins[g + 1] - begins[g]
-        longest = fill(queries, begin, count, group, low, high)
+        longest = fill(queries, begin, count, group, box)
         widening = (limits[0], limits[1] + limits[2] * longest, 0.0)
         open_lists(keys, size, bounds)
         bounds[count:] = -1.0
         lists = (keys, size, k)
-        box = (low, high, gapped, limits[3])
+        asking = (group, box, gapped, limits[3])
         evaluated += _join(
-            tree, weights, group, own[begin : begin + count], box, lists, widening, bounds, work
+            tree, weights, asking, own[begin : begin + count], lists, widening, bounds, work
         )
         for i in range(count):
             base = i * (size + _PAD) + _PAD
@@ -237,14 +239,14 @@ def emit(
     """
     keys, size, k = lists
     m = len(queries)
-    group, low, high = group_room(tree)
+    group, box = group_room(tree)
     work = descent_room(tree)
     starts = np.zeros(m + 1, np.int64)
     points = np.empty(m * (min(k + 1, len(tree.order)) + 2) + size, np.int64)
     filled = 0
     for i in range(m):
         base = i * (size + _PAD) + _PAD
-        fill(queries, i, 1, group, low, high)
+        fill(queries, i, 1, group, box)
         question = (group, 0, own[i], False, 1.0)
         listed = (keys, base, size, k, bounds[i])
         points, filled = _emit(tree, weights, listed, question, widening, work, points, filled)
@@ -287,9 +289,8 @@ def _emit(
 def _join(  # noqa: C901, PLR0912, PLR0915 (calls would pass 20 arguments)
     tree: Any,
     weights: Any,
-    group: Any,
+    group_asks: Any,
     own: Any,
-    box: Any,
     lists: Any,
     widening: Any,
     bounds: Any,
@@ -299,11 +300,11 @@ def _join(  # noqa: C901, PLR0912, PLR0915 (calls would pass 20 arguments)
     # Out of their tuples once: in the loops each look inside would count references.
     stack, far, squares = work
     keys, size, k = lists
-    low, high, gapped, one = box
+    group, box, gapped, one = group_asks
     first, last, leaf = tree.first, tree.last, tree.leaf
     wide, inner_of = tree.wide, tree.wide.number
     flat, flat_gaps, leaves = tree.boxes.reshape(-1), tree.gaps.reshape(-1), tree.leaves
-    width = len(low)
+    width = tree.boxes.shape[2]
     number = leaves.dtype.type
     unit = number(one)
     top = number(MOST)
@@ -325,7 +326,7 @@ def _join(  # noqa: C901, PLR0912, PLR0915 (calls would pass 20 arguments)
         if asking == 0:
             continue
         if inner_of[node] >= 0:
-            depth = expand(wide, inner_of[node], low, high, top, squares, stack, far, depth)
+            depth = expand(wide, inner_of[node], box, unit, top, work, depth, gapped)
             continue
         lo = first[node]
         valid = (1 << (last[node] - lo)) - 1
@@ -427,9 +428,14 @@ def _collect(tree: Any, weights: Any, question: Any, reach: Any, widening: Any, 
         bound = MOST
     wide, inner_of, leaves = tree.wide, tree.wide.number, tree.leaves
     width = tree.boxes.shape[2]
-    low = group.reshape(width, LANES)[:, lane].copy()
-    high = low.copy()
-    low[np.isnan(low)], high[np.isnan(high)] = -OUTSIDE, OUTSIDE
+    x = group.reshape(width, LANES)[:, lane].copy()
+    none = np.isnan(x)
+    box = (
+        np.where(none, np.inf, x).astype(x.dtype),
+        np.where(none, -np.inf, x).astype(x.dtype),
+        none,
+    )
+    unit = number(one)
     found = np.empty(64, np.int64)
     held = np.empty(64)
     size = 0
@@ -442,11 +448,11 @@ def _collect(tree: Any, weights: Any, question: Any, reach: Any, widening: Any, 
         node = stack[depth]
         if inner_of[node] >= 0:
             top = number(bound)
-            depth = expand(wide, inner_of[node], low, high, top, squares, stack, far, depth)
+            depth = expand(wide, inner_of[node], box, unit, top, work, depth, gapped)
             continue
         lo, at = tree.first[node], tree.leaf[node] * width * LANES
         if gapped:
-            hits = near_gapped(leaves, at, group, lane, width, number(bound), squares, number(one))
+            hits = near_gapped(leaves, at, group, lane, width, number(bound), squares, unit)
         else:
             hits = near(leaves, at, group, lane, width, number(bound), squares)
         hits &= (1 << (tree.last[node] - lo)) - 1

@@ -37,13 +37,14 @@ def reach(tree: Any, queries: Any, squares: Any, one: float) -> Any:
     gapped = tree.gaps[0].any() or np.isnan(queries).any()
     number = leaves.dtype.type
     unit = number(one)
-    alone, low, high = group_room(tree)
-    stack, far, away = descent_room(tree)
+    alone, box = group_room(tree)
+    work = descent_room(tree)
+    stack, _, away = work
     starts = np.zeros(m + 1, np.int64)
     points = np.empty(16 * m + LANES, np.int64)
     filled, evaluated = 0, 0
     for i in range(m):
-        fill(queries, i, 1, alone, low, high)
+        fill(queries, i, 1, alone, box)
         most = number(min(squares[i], MOST))
         depth = 1
         stack[0] = 0
@@ -51,7 +52,7 @@ def reach(tree: Any, queries: Any, squares: Any, one: float) -> Any:
             depth -= 1
             node = stack[depth]
             if inner_of[node] >= 0:
-                depth = expand(wide, inner_of[node], low, high, most, away, stack, far, depth)
+                depth = expand(wide, inner_of[node], box, unit, most, work, depth, gapped)
                 continue
             evaluated += 1
             lo, at = first[node], leaf[node] * width * LANES

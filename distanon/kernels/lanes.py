@@ -312,30 +312,110 @@ def near_boxes(
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kinds = signature.args
         lanes = _Lanes(context, builder, kinds[0])
-        box = lanes.data(kinds[0], arguments[0])
-        least, greatest = lanes.data(kinds[2], arguments[2]), lanes.data(kinds[3], arguments[3])
-        at, width = arguments[1], arguments[4]
-        step, zero, one = ir.Constant(_I64, LANES), lanes.constant(0.0), lanes.constant(1.0)
-        second = builder.mul(width, step)
-        off = cgutils.alloca_once(builder, lanes.vector)
-        builder.store(zero, off)
+        data = [lanes.data(kinds[i], arguments[i]) for i in (0, 2, 3, 6)]
+        sides = _Sides(lanes, data[:3], arguments[1], arguments[4])
 
         def term(c: Any, total: Any) -> Any:
-            here = builder.add(at, builder.mul(c, step))
-            low, high = lanes.load(box, here), lanes.load(box, builder.add(here, second))
-            its_low, its_high = lanes.splat_at(least, c), lanes.splat_at(greatest, c)
-            below, above = builder.fsub(low, its_high), builder.fsub(its_low, high)
-            apart = builder.fsub(below, above)
-            builder.store(lanes.add_square(builder.load(off), apart), off)
-            return lanes.add_square(total, lanes.larger(lanes.larger(below, above), zero))
+            return lanes.add_square(total, sides.apart(c))
 
-        mask, totals = lanes.summed(width, lanes.splat(arguments[5]), term)
-        middle = builder.fdiv(lanes.constant(-1.0), builder.fadd(one, builder.load(off)))
-        apart = builder.fcmp_ordered(">", totals, zero)
-        lanes.store(builder.select(apart, totals, middle), lanes.data(kinds[6], arguments[6]))
+        mask, totals = lanes.summed(arguments[4], lanes.splat(arguments[5]), term)
+        lanes.store(sides.keys(totals), data[3])
         return mask
 
     return signature, generate
+
+
+@_emitted
+def near_boxes_gapped(
+    typing: Any,
+    boxes: Any,
+    at: Any,
+    low: Any,
+    high: Any,
+    width: Any,
+    top: Any,
+    keys: Any,
+    gaps: Any,
+    flags: Any,
+    missing: Any,
+    one: Any,
+) -> Any:
+    """As `near_boxes`, where values may be missing; of a column without values low is above high.
+
+    Args:
+        gaps: bool: for each column whether each of the boxes has missing values, 32 to a column,
+            from place `flags` on.
+        missing: bool: for each column whether the other box has some.
+        one: how far a value is from a missing one.
+    """
+    signature = types.int64(
+        *(boxes, types.int64, low, high, types.int64, boxes.dtype, keys),
+        *(gaps, types.int64, missing, boxes.dtype),
+    )
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds = signature.args
+        lanes = _Lanes(context, builder, kinds[0])
+        data = [lanes.data(kinds[i], arguments[i]) for i in (0, 2, 3, 6, 7, 9)]
+        sides = _Sides(lanes, data[:3], arguments[1], arguments[4])
+        zero, unit, octet = lanes.constant(0.0), lanes.splat(arguments[10]), ir.IntType(8)
+        flags = ir.VectorType(octet, LANES)
+
+        def term(c: Any, total: Any) -> Any:
+            place = builder.add(arguments[8], builder.mul(c, ir.Constant(_I64, LANES)))
+            held = builder.bitcast(builder.gep(data[4], [place]), flags.as_pointer())
+            none = ir.Constant(flags, [ir.Constant(octet, 0)] * LANES)
+            gap = builder.icmp_unsigned("!=", builder.load(held, align=1), none)
+            flag = builder.load(builder.gep(data[5], [c]))
+            asks = builder.icmp_unsigned("!=", flag, ir.Constant(flag.type, 0))
+            away = sides.apart(c)
+            capped = builder.select(builder.fcmp_ordered("<", unit, away), unit, away)
+            both, present = builder.select(gap, zero, capped), builder.select(gap, capped, away)
+            return lanes.add_square(total, builder.select(asks, both, present))
+
+        mask, totals = lanes.summed(arguments[4], lanes.splat(arguments[5]), term)
+        lanes.store(sides.keys(totals), data[3])
+        return mask
+
+    return signature, generate
+
+
+class _Sides:
+    """The sides of 32 boxes and of one other, and how far apart their middles are.
+
+    Args:
+        lanes: of their type.
+        data: pointers to the 32 boxes, to the other's least values and to its greatest.
+        at: where the 32 begin.
+        width: columns.
+    """
+
+    def __init__(self, lanes: _Lanes, data: list[Any], at: Any, width: Any) -> None:
+        self._lanes, self._data, self._at = lanes, data, at
+        self._second = lanes.builder.mul(width, ir.Constant(_I64, LANES))
+        self._off = cgutils.alloca_once(lanes.builder, lanes.vector)
+        lanes.builder.store(lanes.constant(0.0), self._off)
+
+    def apart(self, c: Any) -> Any:
+        """The distances in a column, not negative; adds to those of the middles."""
+        lanes, builder, (boxes, least, greatest) = self._lanes, self._lanes.builder, self._data
+        here = builder.add(self._at, builder.mul(c, ir.Constant(_I64, LANES)))
+        low, high = lanes.load(boxes, here), lanes.load(boxes, builder.add(here, self._second))
+        below = builder.fsub(low, lanes.splat_at(greatest, c))
+        above = builder.fsub(lanes.splat_at(least, c), high)
+        middles = builder.fsub(below, above)
+        builder.store(lanes.add_square(builder.load(self._off), middles), self._off)
+        return lanes.larger(lanes.larger(below, above), lanes.constant(0.0))
+
+    def keys(self, totals: Any) -> Any:
+        """The squares or, where they are 0, -1 / (1 + that of the middles); -1 if that is none."""
+        lanes, builder = self._lanes, self._lanes.builder
+        one, off = lanes.constant(1.0), builder.load(self._off)
+        off = builder.select(lanes.missing(off), lanes.constant(0.0), off)
+        inside = builder.fdiv(lanes.constant(-1.0), builder.fadd(one, off))
+        return builder.select(
+            builder.fcmp_ordered(">", totals, lanes.constant(0.0)), totals, inside
+        )
 
 
 @_emitted

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from distanon.kernels.lanes import LANES
 
-OUTSIDE = 1e16  # above all coordinates; its square is below infinity in float32
-
 
 class WideNodes(NamedTuple):
     """W wide nodes over a tree of N nodes.
@@ -27,8 +25,8 @@ class WideNodes(NamedTuple):
         below: int64, shape (W, 32): the nodes at the lower end, in the sequence of places.
         sizes: int64, shape (W,): how many these are.
         boxes: of the coordinates' type, shape (W * 2 * D * 32,): for each wide node the least
-            values of its boxes, 32 to a column, then the greatest; ±1e16 where the box has
-            missing values, so that it is never away from anything in that column.
+            present values of its boxes, 32 to a column, then the greatest.
+        gaps: bool, shape (W * D * 32,): whether the box has missing values in that column.
         height: how many levels of wide nodes there are.
     """
 
@@ -36,6 +34,7 @@ class WideNodes(NamedTuple):
     below: NDArray[np.int64]
     sizes: NDArray[np.int64]
     boxes: NDArray[Any]
+    gaps: NDArray[np.bool_]
     height: int
 
 
@@ -48,7 +47,8 @@ def over(child: NDArray[np.int64], boxes: NDArray[Any], gaps: NDArray[np.bool_])
         gaps: likewise.
     """
     number, below, sizes, height = _gathered(child)
-    return WideNodes(number, below, sizes, _abreast(below, sizes, boxes, gaps), int(height))
+    abreast, missing = _abreast(below, sizes, boxes, gaps)
+    return WideNodes(number, below, sizes, abreast, missing, int(height))
 
 
 @njit(cache=True, nogil=True)
@@ -101,16 +101,15 @@ def _widen(child: Any, node: int, made: int, number: Any, below: Any, sizes: Any
 
 @njit(cache=True, nogil=True)
 def _abreast(below: Any, sizes: Any, boxes: Any, gaps: Any) -> Any:
-    """The boxes of wide nodes, 32 to a column."""
+    """The boxes of wide nodes, and their gaps, 32 to a column."""
     width = boxes.shape[2]
     abreast = np.zeros((len(below), 2, width, LANES), boxes.dtype)
+    missing = np.zeros((len(below), width, LANES), np.bool_)
     for wide in range(len(below)):
         for lane in range(sizes[wide]):
             node = below[wide, lane]
             for c in range(width):
-                if gaps[node, c]:
-                    abreast[wide, 0, c, lane], abreast[wide, 1, c, lane] = -OUTSIDE, OUTSIDE
-                else:
-                    abreast[wide, 0, c, lane] = boxes[node, 0, c]
-                    abreast[wide, 1, c, lane] = boxes[node, 1, c]
-    return abreast.reshape(-1)
+                abreast[wide, 0, c, lane] = boxes[node, 0, c]
+                abreast[wide, 1, c, lane] = boxes[node, 1, c]
+                missing[wide, c, lane] = gaps[node, c]
+    return abreast.reshape(-1), missing.reshape(-1)

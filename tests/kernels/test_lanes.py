@@ -25,6 +25,11 @@ def near_boxes(boxes, low, high, width, top, keys):
 
 
 @njit
+def near_boxes_gapped(boxes, low, high, width, top, keys, gaps, missing, one):
+    return lanes.near_boxes_gapped(boxes, 0, low, high, width, top, keys, gaps, 0, missing, one)
+
+
+@njit
 def ranks(keys, mask):
     return [lanes.rank(keys, lane, mask) for lane in range(32) if mask >> lane & 1]
 
@@ -117,3 +122,44 @@ def test_ranks_place_keys_from_the_greatest_down_and_each_at_its_own(values, mas
     order = sorted(named, key=lambda lane: (-keys[lane], -lane))
     assert ranks(keys, mask) == [order.index(lane) for lane in named]
     assert greatest(keys) == keys.max()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 99), width=st.integers(1, 20), share=st.sampled_from([0.2, 0.8]))
+def test_boxes_with_missing_values_are_as_near_as_what_may_lie_in_them(dtype, seed, width, share):
+    random = np.random.default_rng(seed)
+    points = random.integers(0, 9, (32, 5, width)).astype(dtype)  # five in each box
+    points[random.random(points.shape) < share] = np.nan
+    asking = random.integers(0, 9, (4, width)).astype(dtype)
+    asking[random.random(asking.shape) < share / 4] = np.nan
+
+    def bounds(of, axis):
+        gaps = np.isnan(of)
+        low = np.where(gaps, np.inf, of).min(axis=axis).astype(dtype)
+        high = np.where(gaps, -np.inf, of).max(axis=axis).astype(dtype)
+        return low, high, gaps.any(axis=axis)
+
+    (least, most, gaps), (low, high, missing) = bounds(points, 1), bounds(asking, 0)
+    one, keys, top = dtype(2), np.empty(32, dtype), dtype(3e38)
+    boxes = np.concatenate((least.T, most.T)).ravel()
+    mask = near_boxes_gapped(boxes, low, high, width, top, keys, gaps.T.ravel(), missing, one)
+    assert mask == 2**32 - 1
+    squares = np.maximum(keys, 0)
+
+    def column(c, box):  # from every kind of value here to every kind there
+        away = (
+            []
+            if np.isinf(low[c]) or np.isinf(least[box, c])
+            else [max(0, least[box, c] - high[c], low[c] - most[box, c])]
+        )
+        away += [one] if missing[c] and not np.isinf(least[box, c]) else []
+        away += [one] if gaps[box, c] and not np.isinf(low[c]) else []
+        away += [0] if missing[c] and gaps[box, c] else []
+        return min(away)
+
+    wanted = [sum(column(c, box) ** 2 for c in range(width)) for box in range(32)]
+    assert squares.tolist() == wanted
+    few = dtype(np.median(squares))
+    mask = near_boxes_gapped(boxes, low, high, width, few, keys, gaps.T.ravel(), missing, one)
+    assert bits(mask) == (squares <= few).tolist()

@@ -42,13 +42,13 @@ def test_each_leaf_is_reached_once_in_order_and_boxes_are_those_of_the_nodes(
     assert wide.height >= height
     assert ((wide.sizes >= 2) & (wide.sizes <= 32)).all()
     boxes = wide.boxes.reshape(len(wide.sizes), 2, 3, 32)
+    gaps = wide.gaps.reshape(len(wide.sizes), 3, 32)
     for inner in range(len(wide.sizes)):
         below = wide.below[inner, : wide.sizes[inner]]
-        told = boxes[inner, :, :, : wide.sizes[inner]]
-        gaps = tree.gaps[below].T
-        low, high = tree.boxes[below, 0].T, tree.boxes[below, 1].T
-        np.testing.assert_array_equal(told[0], np.where(gaps, np.float32(-1e16), low))
-        np.testing.assert_array_equal(told[1], np.where(gaps, np.float32(1e16), high))
+        told, size = boxes[inner], wide.sizes[inner]
+        np.testing.assert_array_equal(told[0, :, :size], tree.boxes[below, 0].T)
+        np.testing.assert_array_equal(told[1, :, :size], tree.boxes[below, 1].T)
+        np.testing.assert_array_equal(gaps[inner, :, :size], tree.gaps[below].T)
 
 
 @pytest.mark.parametrize("length", [1, 31, 32, 33, 5000])
