@@ -44,7 +44,8 @@ def gets_mean(
         rule: dispersed (the paper's), reversed (the compact ones), random, or krad (those in
             the densest places: smallest distance to the k-th neighbor, lowest number first).
         dispersed: bool, shape (u,), by point.
-        radius: float64, shape (u,), distance to the k-th nearest record, by point.
+        radius: float64, shape (u,), distance to the k-th nearest record, by point; only `krad`
+            reads it.
         point_of: int64, shape (n,): the point of each record.
         streams: randomness of the rule `random`.
 

@@ -58,7 +58,7 @@ class Told(NamedTuple):
     Attributes:
         numbers: int64 (m,): of the records.
         dispersed: bool (m,).
-        radius: float64 (m,).
+        radius: float64 (m,); empty where the rule does not ask.
         dominated: bool (m,).
     """
 
@@ -167,14 +167,20 @@ def _chosen(
     method: DPTPE, context: Context, pieces: Pieces, known: list[Kept], records: int
 ) -> tuple[Booleans, Told]:
     """Which records get their neighbors' mean, bool (n,); the numbers of all records."""
-    items = [(piece, one, method.t) for piece, one in zip(pieces.kept, known, strict=True)]
+    asks = method.rule == "krad"
+    items = [(piece, one, method.t, asks) for piece, one in zip(pieces.kept, known, strict=True)]
     numbers = np.arange(records)
     whole = Told(
-        numbers, np.zeros(records, np.bool_), np.zeros(records), np.zeros(records, np.bool_)
+        numbers,
+        np.zeros(records, np.bool_),
+        np.zeros(records if asks else 0),
+        np.zeros(records, np.bool_),
     )
     for part in context.crew.map(_told, items, phase="dispersion"):
-        for every, some in zip(whole[1:], part[1:], strict=True):
-            every[part.numbers] = some
+        whole.dispersed[part.numbers] = part.dispersed
+        whole.dominated[part.numbers] = part.dominated
+        if asks:
+            whole.radius[part.numbers] = part.radius
     chosen = gets_mean(method.rule, whole.dispersed, whole.radius, numbers, context.streams)
     return chosen, whole
 
@@ -264,13 +270,12 @@ def _known(shared: tuple[Floats, Choice, Streams, float], item: tuple[Piece, Fou
     )
 
 
-def _told(_: None, item: tuple[Piece, Known, float]) -> Told:
-    piece, known, t = item
+def _told(_: None, item: tuple[Piece, Known, float, bool]) -> Told:
+    piece, known, t, asks_radius = item
     point_of, traits = piece.points.point_of, known.traits
     dispersed = is_dispersed(traits.dispersion, t)
-    return Told(
-        piece.numbers, dispersed[point_of], traits.radius[point_of], traits.dominated[point_of]
-    )
+    radius = traits.radius[point_of] if asks_radius else np.zeros(0)
+    return Told(piece.numbers, dispersed[point_of], radius, traits.dominated[point_of])
 
 
 def _seeking(_: None, item: tuple[Piece, Known]) -> Seeking:
