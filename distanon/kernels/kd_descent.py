@@ -11,14 +11,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from distanon.kernels.lanes import (
-    LANES,
-    lowest,
-    near_boxes,
-    near_boxes_gapped,
-    number_of,
-    rank,
-)
+from distanon.kernels.lane_boxes import near_boxes, near_boxes_gapped
+from distanon.kernels.lanes import LANES
+from distanon.kernels.sorted_keys import lowest, number_of, rank
 
 MOST = 3.0e38  # above all squares of coordinates, below infinity in float32
 

@@ -17,20 +17,9 @@ import numpy as np
 from numba import njit
 
 from distanon.kernels.kd_descent import MOST, descent_room, expand, fill, group_room
-from distanon.kernels.lanes import (
-    LANES,
-    greatest,
-    insert,
-    lowest,
-    near,
-    near_box,
-    near_box_gapped,
-    near_gapped,
-    packed,
-    place_of,
-    square_of,
-    within,
-)
+from distanon.kernels.lane_boxes import near_box, near_box_gapped
+from distanon.kernels.lanes import LANES, greatest, near, near_gapped, within
+from distanon.kernels.sorted_keys import insert, lowest, packed, place_of, square_of
 
 _PAD = 4  # zeros before each list, which `insert` looks at
 _UNUSED = 1e306  # above all keys

@@ -12,7 +12,8 @@ import numpy as np
 from numba import njit
 
 from distanon.kernels.kd_descent import MOST, descent_room, expand, fill, group_room
-from distanon.kernels.lanes import LANES, lowest, near, near_gapped
+from distanon.kernels.lanes import LANES, near, near_gapped
+from distanon.kernels.sorted_keys import lowest
 
 __all__ = ["box_distances", "reach"]
 
