@@ -164,7 +164,7 @@ def _spent(data: Dataset) -> dict[str, float]:
     return phases | alone
 
 
-def workers(name: str, data: Dataset, *, with_threads: bool, rounds: int = 3) -> list[Row]:
+def workers(name: str, data: Dataset, *, with_threads: bool, rounds: int = 5) -> list[Row]:
     """Two workers against one and against two threads: medians of interleaved rounds.
 
     Ray is up already, and so is the memory of its store: each crew makes the release twice, and
