@@ -52,6 +52,12 @@ def empty_rows(count: int, width: int) -> NDArray[np.float64]:
     return room[start : start + count * width].reshape(count, width)
 
 
+def take_rows(rows: NDArray[np.float64], numbers: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Some of the rows, as `empty_rows` lays them."""
+    taken = empty_rows(len(numbers), rows.shape[1])
+    return np.take(rows, numbers, axis=0, out=taken, mode="clip")
+
+
 def distinct(
     matrix: NDArray[np.float64],
     threads: int = 1,
@@ -82,8 +88,7 @@ def distinct(
         point_of, firsts = _sorted(rows)
     counts, starts, records = _grouped(point_of, len(firsts))
     if len(firsts) < len(rows):
-        every, rows = rows, empty_rows(len(firsts), rows.shape[1])
-        np.take(every, firsts, axis=0, out=rows, mode="clip")
+        rows = take_rows(rows, firsts)
     points = Points(rows, counts, point_of, records, starts)
     for array in (points.rows, counts, point_of, records, starts):
         array.flags.writeable = False

@@ -18,7 +18,7 @@ from distanon.data.ports import Partition, Scratch
 from distanon.data.space import AttributeSpace, zscore_spreads
 from distanon.data.table import Dataset, MemoryPartition
 from distanon.kernels.neighbors import NeighborIndex, distinct
-from distanon.kernels.points import empty_rows
+from distanon.kernels.points import empty_rows, take_rows
 from distanon.methods.base import Context
 from distanon.methods.dptpe.extremes import Ends, ends_of, extremes_of
 from distanon.methods.dptpe.kinds import gets_mean, is_dispersed
@@ -84,10 +84,7 @@ def in_memory(
     index = NeighborIndex.build(points, threads=threads)
     shared = crew.put(index)
     if len(points) < len(values):
-        first = points.records[points.starts[:-1]]
-        values = np.take(
-            values, first, axis=0, out=empty_rows(len(points), values.shape[1]), mode="clip"
-        )
+        values = take_rows(values, points.records[points.starts[:-1]])
     choice = method.choice(space, ends)
     settings = Settings(method.k, method.ties, method.sigma, method.rsn_nominal)
     found = survey(context, index, shared, values, choice, settings)
