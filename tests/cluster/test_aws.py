@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+import json
+import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import botocore.loaders
@@ -12,6 +15,8 @@ import pytest
 import yaml
 
 CONFIG = Path(__file__).parents[2] / "cluster" / "aws.yaml"
+HEAD = CONFIG.with_name("aws-head.json")
+CHANGES = {"ec2:CreateTags", "ec2:StartInstances", "ec2:StopInstances", "ec2:TerminateInstances"}
 
 
 @pytest.fixture
@@ -101,3 +106,56 @@ def test_the_cluster_asks_for_a_token_and_the_dashboard_stays_on_the_head(config
     assert any("RAY_AUTH_MODE=token" in option for option in config["docker"]["run_options"])
     head = " ".join(config["head_start_ray_commands"])
     assert "--dashboard-host=127.0.0.1" in head
+
+
+@pytest.fixture
+def statements():
+    return json.loads(HEAD.read_text())["Statement"]
+
+
+def allowed(statements):
+    return {action for statement in statements for action in statement["Action"]}
+
+
+def called_by_the_autoscaler():
+    """The operations of EC2 that Ray's node provider names in its source."""
+    source = Path(find_spec("ray.autoscaler._private.aws.node_provider").origin).read_text()
+    named = set(re.findall(r"\b(?:client|ec2|ec2_fail_fast)\.([a-z]+_[a-z_]+)", source))
+    named |= {"describe_instances" for _ in re.findall(r"ec2\.instances\.filter", source)}
+    called = {name.title().replace("_", "") for name in named}
+    return {f"ec2:{name}".replace("CreateInstances", "RunInstances") for name in called}
+
+
+def test_the_head_may_do_what_the_autoscaler_does_and_pass_on_one_role(statements):
+    called = called_by_the_autoscaler()
+    assert {"ec2:RunInstances", "ec2:TerminateInstances", "ec2:DescribeInstances"} <= called
+    assert allowed(statements) == called | {"iam:PassRole"}
+
+
+def test_the_rights_of_the_head_are_operations_that_exist(statements):
+    for service in ("ec2", "iam"):
+        model = botocore.loaders.Loader().load_service_model(service, "service-2")
+        own = {name for name in allowed(statements) if name.startswith(f"{service}:")}
+        missing = {name for name in own if name.split(":")[1] not in model["operations"]}
+        assert missing <= {"iam:PassRole"}  # a right without an operation
+
+
+def test_the_head_launches_and_ends_nodes_of_this_cluster_alone(config, statements):
+    name = config["cluster_name"]
+    bound = {f"aws:{of}/ray-cluster-name": name for of in ("RequestTag", "ResourceTag")} | {
+        "ec2:CreateAction": "RunInstances"
+    }
+    for statement in statements:
+        actions, resources = set(statement["Action"]), statement["Resource"]
+        conditions = statement.get("Condition", {}).get("StringEquals", {})
+        if actions & CHANGES or any("instance/" in one for one in resources):
+            assert conditions
+            assert all(bound[key] == value for key, value in conditions.items())
+        assert "*" not in resources or all(":Describe" in action for action in actions)
+        assert not any("*" in action for action in actions)
+    workers = [n for kind, n in config["available_node_types"].items() if kind != "head"]
+    (passed,) = (s["Resource"] for s in statements if s["Action"] == ["iam:PassRole"])
+    roles = {node["node_config"]["IamInstanceProfile"]["Name"] for node in workers}
+    assert {one.rpartition("/")[2] for one in passed} == roles
+    head = config["available_node_types"]["head"]["node_config"]
+    assert head["IamInstanceProfile"]["Name"] not in roles
