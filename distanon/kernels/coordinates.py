@@ -18,6 +18,7 @@ from distanon.kernels.ties import TIE_ABSOLUTE, TIE_RELATIVE
 _SAMPLE = 100_000  # rows that the axes are taken from
 _AT_ONCE = 16_384  # rows changed at a time: they stay in the cache
 _FLOOR = 1e-22  # what squares that are too small for float32 can hide, for each column
+_HIGHEST = 63  # the exponent of a scale, less for many columns: squares of it fit into float32
 _HUGE = 1e15  # coordinates are cut off here: the squares of larger ones would overflow
 
 
@@ -27,7 +28,8 @@ class Coordinates(NamedTuple):
     Attributes:
         center: float64, shape (D,): moved to the origin.
         axes: float64, shape (D, D): the axes in columns; shape (0, 0) where nothing is rotated.
-        scale: a power of two: the farthest row is at most at distance 1.
+        scale: a power of two: the farthest row is at most at distance 1. It is how far a value is
+            from a missing one; rows so close that it is capped are all tied.
         dtype: float32 or float64: what coordinates are.
     """
 
@@ -102,7 +104,8 @@ def fit(
     if not np.isfinite(farthest) or farthest == 0.0:
         exponent = 0
     else:
-        exponent = max(-1000, min(1000, -math.frexp(farthest)[1]))
+        highest = _HIGHEST - math.ceil(math.log2(max(1, rows.shape[1])) / 2)
+        exponent = max(-1000, min(highest, -math.frexp(farthest)[1]))
     return Coordinates(center, axes, math.ldexp(1.0, exponent), dtype)
 
 

@@ -488,3 +488,29 @@ def test_runs_for_several_workers_shrink_at_the_end_and_cover_all_places():
     lengths = np.array([stop - start for start, stop in runs])
     np.testing.assert_allclose(lengths / 2500, [1] * 6 + [0.5] * 2 + [0.25] * 4, atol=0.03)
     assert index.runs(8, workers=8) == index.runs(8)
+
+
+@pytest.mark.parametrize("ties", TIES)
+@pytest.mark.parametrize("size", [1e-25, 1e-150, 1e-300])
+@pytest.mark.parametrize("engine", ["tree", "float64"])
+def test_what_is_far_closer_together_than_a_missing_value_is_found(size, ties, engine):
+    random = np.random.default_rng(3)
+    matrix = random.normal(size=(300, 4)) * size
+    matrix[random.random(matrix.shape) < 0.02] = np.nan
+    points = distinct(matrix)
+    index = NeighborIndex.build(points, "tree")
+    if engine == "float64":
+        index = NeighborIndex(points, Proposer.build(points, "tree", np.float64))
+    found = index.neighborhoods(0, len(points), 7, ties)
+    queries = matrix[:40] + size
+    queries[::2, 0] = np.nan
+    others = index.nearest(queries, 7, ties)
+    for record in range(0, 300, 7):
+        numbers, radius, beyond = expected(matrix, matrix[record], 7, ties, left_out=record)
+        point = points.point_of[record]
+        assert found.records(point, points, record).tolist() == numbers
+        assert (found.radius[point], found.next_distance[point]) == (radius, beyond)
+    for place in range(0, 40, 3):
+        numbers, radius, beyond = expected(matrix, queries[place], 7, ties)
+        assert others.records(place, points).tolist() == numbers
+        assert (others.radius[place], others.next_distance[place]) == (radius, beyond)
