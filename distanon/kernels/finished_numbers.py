@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-__all__ = ["finished_numbers"]
+from distanon.kernels.prefetch import AHEAD, expect_row
+
+__all__ = ["finished_numbers", "stay_the_same"]
 
 
 @njit(cache=True, nogil=True)
@@ -36,14 +38,51 @@ def finished_numbers(
             given, own = perturbed[i, c], original[i, c]
             if given < domain[0, c] or given > domain[1, c]:
                 outside[i] = True
-            v = given
-            if v < bounds[0, c]:  # noqa: PLR1730 (NaN stays)
-                v = bounds[0, c]
-            if v > bounds[1, c]:  # noqa: PLR1730
-                v = bounds[1, c]
-            if powers[c] > 0.0 and (v != own or declared[c]):
-                v = np.rint(v * powers[c]) / powers[c]
+            v = _finished(given, own, c, bounds, powers, declared)
             values[i, c] = v + 0.0
             if v != own and not (np.isnan(v) and np.isnan(own)):
                 unchanged[i] = False
     return values, outside, unchanged
+
+
+@njit(cache=True, nogil=True)
+def stay_the_same(
+    values: Any, rows: Any, perturbed: Any, bounds: Any, powers: Any, declared: Any
+) -> Any:
+    """Which records would have all their values still; the first that changes is looked at alone.
+
+    Args:
+        values: float64, shape (u, q), row-major.
+        rows: int64, shape (m,): where in them the originals are.
+        perturbed: float64, shape (m, q).
+        bounds: as for `finished_numbers`.
+        powers: likewise.
+        declared: likewise.
+
+    Returns:
+        bool, shape (m,).
+    """
+    m, width = perturbed.shape
+    unchanged = np.ones(m, np.bool_)
+    for i in range(m):
+        expect_row(values, rows[min(i + AHEAD, m - 1)], width)
+        for c in range(width):
+            own = values[rows[i], c]
+            v = _finished(perturbed[i, c], own, c, bounds, powers, declared)
+            if v != own and not (np.isnan(v) and np.isnan(own)):
+                unchanged[i] = False
+                break
+    return unchanged
+
+
+@njit(nogil=True)
+def _finished(given: float, own: float, c: int, bounds: Any, powers: Any, declared: Any) -> Any:
+    """One number inside its bounds and, where it changed, on its grid."""
+    v = given
+    if v < bounds[0, c]:  # noqa: PLR1730 (NaN stays)
+        v = bounds[0, c]
+    if v > bounds[1, c]:  # noqa: PLR1730
+        v = bounds[1, c]
+    if powers[c] > 0.0 and (v != own or declared[c]):
+        v = np.rint(v * powers[c]) / powers[c]
+    return v

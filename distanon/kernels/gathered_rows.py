@@ -1,4 +1,4 @@
-"""Rows of a matrix in any order, asked of the memory before they are read."""
+"""Rows of a matrix that lies in blocks, in any order: each block is visited once."""
 
 from __future__ import annotations
 
@@ -9,29 +9,12 @@ from numba import njit
 
 from distanon.kernels.prefetch import AHEAD, expect, expect_row
 
-__all__ = ["by_block", "copy_rows", "rows_at"]
-
-
-@njit(cache=True, nogil=True)
-def rows_at(values: Any, numbers: Any) -> Any:
-    """Some rows of a matrix, in their order.
-
-    Args:
-        values: float64, shape (u, q), row-major.
-        numbers: int64, shape (m,), which rows.
-    """
-    found = np.empty((len(numbers), values.shape[1]))
-    for i in range(len(numbers)):
-        later = numbers[min(i + AHEAD, len(numbers) - 1)]
-        expect_row(values, later, values.shape[1])
-        for c in range(values.shape[1]):
-            found[i, c] = values[numbers[i], c]
-    return found
+__all__ = ["by_block", "copy_rows"]
 
 
 @njit(cache=True, nogil=True)
 def by_block(places: Any, borders: Any) -> Any:
-    """Which of some places are in which block of a matrix, so that each is visited once.
+    """Which of some places are in which block.
 
     Args:
         places: int64, shape (m,), each from 0 to borders[b] - 1.

@@ -14,6 +14,7 @@ from numba.extending import intrinsic
 
 __all__ = ["AHEAD", "expect", "expect_neighbors", "expect_row"]
 
+_LINE = 64  # bytes, a power of two
 AHEAD = 8
 """How many neighborhoods ahead their rows are asked for."""
 cgutils: Any = _untyped
@@ -42,12 +43,27 @@ def expect(typing: Any, values: Any, place: Any) -> Any:
     return types.none(values, types.int64), generate
 
 
+@_emitted
+def _crosses_a_line(typing: Any, values: Any, place: Any, width: Any) -> Any:
+    """Whether that many numbers from a place on lie in more than one line of the memory."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        whole = ir.IntType(64)
+        first = builder.ptrtoint(builder.gep(array.data, [arguments[1]]), whole)
+        after = builder.add(arguments[1], arguments[2])
+        last = builder.sub(builder.ptrtoint(builder.gep(array.data, [after]), whole), whole(1))
+        return builder.icmp_unsigned(">=", builder.xor(first, last), whole(_LINE))
+
+    return types.boolean(values, types.int64, types.int64), generate
+
+
 @njit(nogil=True)
 def expect_row(values: Any, row: int, width: int) -> None:
-    """Asks for both ends of a row: one of 64 bytes mostly lies in two of the memory's lines."""
+    """Asks for both ends of a row, or for its one line."""
     start = np.int64(row) * width
     expect(values, start)
-    if width > 1:
+    if _crosses_a_line(values, start, width):
         expect(values, start + width - 1)
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from distanon.kernels.gathered_rows import by_block, copy_rows, rows_at
+from distanon.kernels.gathered_rows import by_block, copy_rows
 
 
 @pytest.mark.parametrize("borders", [[0, 50], [0, 17, 33, 50], [0, 1, 2, 49, 50]])
@@ -24,11 +24,3 @@ def test_nothing_is_asked_for():
     order, starts = by_block(np.zeros(0, np.int64), np.array([0, 3, 5]))
     assert len(order) == 0
     assert starts.tolist() == [0, 0, 0]
-
-
-@pytest.mark.parametrize("width", [1, 3, 9])
-def test_rows_come_in_the_order_of_their_numbers(width):
-    random = np.random.default_rng(1)
-    values, numbers = random.random((70, width)), random.integers(0, 70, 200)
-    np.testing.assert_array_equal(rows_at(values, numbers), values[numbers])
-    assert rows_at(values, numbers[:0]).shape == (0, width)

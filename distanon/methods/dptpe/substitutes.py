@@ -100,26 +100,36 @@ def finished(
         original: float64, shape (m, q), in codes.
         perturbed: float64, shape (m, q).
     """
-    is_plain = finishing.numeric.all() and not finishing.reflects
-    if (
-        not is_plain
-        or finishing.decimals.max(initial=0) > _EXACT
-        or any(kind is not np.float64 for kind in finishing.storage)
-    ):
+    if not _is_plain(finishing):
         values, outside = finishing.finish(original, perturbed)
         return values, outside, is_unchanged(original, values)
     from distanon.kernels.finished_numbers import finished_numbers
 
-    digits = finishing.decimals
     found: tuple[Floats, Booleans, Booleans] = finished_numbers(
         np.ascontiguousarray(original),
         np.ascontiguousarray(perturbed),
         np.stack((finishing.lower, finishing.upper)),
         np.ascontiguousarray(finishing.domain),
-        np.where(digits >= 0, 10.0 ** np.maximum(digits, 0), 0.0),
+        _powers(finishing),
         finishing.is_declared,
     )
     return found
+
+
+def _is_plain(finishing: Finishing) -> bool:
+    """Whether compiled code finishes these attributes: numbers alone, as the paper has them."""
+    return (
+        bool(finishing.numeric.all())
+        and not finishing.reflects
+        and finishing.decimals.max(initial=0) <= _EXACT
+        and all(kind is np.float64 for kind in finishing.storage)
+    )
+
+
+def _powers(finishing: Finishing) -> Floats:
+    """Ten to the digits after the point of each attribute, 0: as computed."""
+    digits = finishing.decimals
+    return np.where(digits >= 0, 10.0 ** np.maximum(digits, 0), 0.0)
 
 
 def find_differing(
@@ -184,12 +194,17 @@ def first_choice(
     Returns:
         int8 (m,) of `Source`: NONE where the finished means are the record itself, or too near.
     """
-    from distanon.kernels.gathered_rows import rows_at
-
     source = np.full(len(points), Source.NONE, dtype=np.int8)
+    if not least and _is_plain(finishing):
+        from distanon.kernels.finished_numbers import stay_the_same
+
+        bounds, powers = np.stack((finishing.lower, finishing.upper)), _powers(finishing)
+        same = stay_the_same(values, points, means, bounds, powers, finishing.is_declared)
+        source[~same] = Source.NEIGHBORS_MEAN
+        return source
     for start in range(0, len(points), _AT_ONCE):
         part = slice(start, start + _AT_ONCE)
-        own = rows_at(values, points[part])
+        own = values.take(points[part], axis=0)
         released, _, unchanged = finished(finishing, own, means[part])
         far = ~unchanged
         if least:
