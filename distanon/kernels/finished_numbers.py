@@ -38,7 +38,7 @@ def finished_numbers(
             given, own = perturbed[i, c], original[i, c]
             if given < domain[0, c] or given > domain[1, c]:
                 outside[i] = True
-            v = _finished(given, own, c, bounds, powers, declared)
+            v = _finished(given, own, bounds[0, c], bounds[1, c], powers[c], declared[c])
             values[i, c] = v + 0.0
             if v != own and not (np.isnan(v) and np.isnan(own)):
                 unchanged[i] = False
@@ -68,7 +68,8 @@ def stay_the_same(
         expect_row(values, rows[min(i + AHEAD, m - 1)], width)
         for c in range(width):
             own = values[rows[i], c]
-            v = _finished(perturbed[i, c], own, c, bounds, powers, declared)
+            given, low, high = perturbed[i, c], bounds[0, c], bounds[1, c]
+            v = _finished(given, own, low, high, powers[c], declared[c])
             if v != own and not (np.isnan(v) and np.isnan(own)):
                 unchanged[i] = False
                 break
@@ -76,13 +77,13 @@ def stay_the_same(
 
 
 @njit(nogil=True)
-def _finished(given: float, own: float, c: int, bounds: Any, powers: Any, declared: Any) -> Any:
+def _finished(given: float, own: float, low: float, high: float, power: float, always: bool) -> Any:
     """One number inside its bounds and, where it changed, on its grid."""
     v = given
-    if v < bounds[0, c]:  # noqa: PLR1730 (NaN stays)
-        v = bounds[0, c]
-    if v > bounds[1, c]:  # noqa: PLR1730
-        v = bounds[1, c]
-    if powers[c] > 0.0 and (v != own or declared[c]):
-        v = np.rint(v * powers[c]) / powers[c]
+    if v < low:  # noqa: PLR1730 (NaN stays)
+        v = low
+    if v > high:  # noqa: PLR1730
+        v = high
+    if power > 0.0 and (v != own or always):
+        v = np.rint(v * power) / power
     return v
