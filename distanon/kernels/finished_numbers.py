@@ -40,7 +40,7 @@ def finished_numbers(
                 outside[i] = True
             v = _finished(given, own, bounds[0, c], bounds[1, c], powers[c], declared[c])
             values[i, c] = v + 0.0
-            if v != own and not (np.isnan(v) and np.isnan(own)):
+            if _differs(v, own):
                 unchanged[i] = False
     return values, outside, unchanged
 
@@ -70,10 +70,16 @@ def stay_the_same(
             own = values[rows[i], c]
             given, low, high = perturbed[i, c], bounds[0, c], bounds[1, c]
             v = _finished(given, own, low, high, powers[c], declared[c])
-            if v != own and not (np.isnan(v) and np.isnan(own)):
+            if _differs(v, own):
                 unchanged[i] = False
                 break
     return unchanged
+
+
+@njit(nogil=True)
+def _differs(one: float, other: float) -> bool:
+    """Whether two numbers are not the same; missing is missing."""
+    return one != other and not (np.isnan(one) and np.isnan(other))
 
 
 @njit(nogil=True)

@@ -5,8 +5,8 @@ nearest records or tied with the last of them, and the nearest beyond. Exact dis
 afterwards. While a group goes down the tree each of its queries keeps the nearest points in a
 short sorted list; where ties overflow the list, the query goes down once more by itself.
 
-One file, although long: numba compiles again what stands in a changed file, not its callers
-in other files.
+One file, although long: numba compiles again what stands in a changed file, not its callers in
+other files. Who changes `kd_descent` by hand touches this file and `kd_reach` too.
 """
 
 from __future__ import annotations

@@ -35,7 +35,6 @@ def near_box(typing: Any, boxes: Any, at: Any, group: Any, width: Any, bounds: A
         lanes = Lanes(context, builder, kinds[0])
         box, queries = lanes.data(kinds[0], arguments[0]), lanes.data(kinds[2], arguments[2])
         at, width = arguments[1], arguments[3]
-        zero = lanes.constant(0.0)
         limits = lanes.load(lanes.data(kinds[4], arguments[4]), ir.Constant(I64, 0))
 
         def term(c: Any, total: Any) -> Any:
@@ -43,7 +42,7 @@ def near_box(typing: Any, boxes: Any, at: Any, group: Any, width: Any, bounds: A
             x = lanes.load(queries, builder.mul(c, ir.Constant(I64, LANES)))
             below = builder.fsub(lanes.splat_at(box, low), x)
             above = builder.fsub(x, lanes.splat_at(box, builder.add(low, width)))
-            return lanes.add_square(total, lanes.larger(lanes.larger(below, above), zero))
+            return lanes.add_square(total, lanes.away(below, above))
 
         return lanes.summed(width, limits, term)[0]
 
@@ -88,9 +87,8 @@ def near_box_gapped(
             gap = builder.icmp_unsigned("!=", flag, ir.Constant(flag.type, 0))
             below = builder.fsub(lanes.splat_at(box, low), x)
             above = builder.fsub(x, lanes.splat_at(box, builder.add(low, width)))
-            away = lanes.larger(lanes.larger(below, above), zero)
-            capped = builder.select(builder.fcmp_ordered("<", unit, away), unit, away)
-            present = builder.select(gap, capped, away)
+            away = lanes.away(below, above)
+            present = builder.select(gap, lanes.smaller(unit, away), away)
             absent = builder.select(gap, zero, unit)
             return lanes.add_square(total, builder.select(lanes.missing(x), absent, present))
 
@@ -179,7 +177,7 @@ def near_boxes_gapped(
             flag = builder.load(builder.gep(data[5], [c]))
             asks = builder.icmp_unsigned("!=", flag, ir.Constant(flag.type, 0))
             away = sides.apart(c)
-            capped = builder.select(builder.fcmp_ordered("<", unit, away), unit, away)
+            capped = lanes.smaller(unit, away)
             both, present = builder.select(gap, zero, capped), builder.select(gap, capped, away)
             return lanes.add_square(total, builder.select(asks, both, present))
 
@@ -215,7 +213,7 @@ class _Sides:
         above = builder.fsub(lanes.splat_at(least, c), high)
         middles = builder.fsub(below, above)
         builder.store(lanes.add_square(builder.load(self._off), middles), self._off)
-        return lanes.larger(lanes.larger(below, above), lanes.constant(0.0))
+        return lanes.away(below, above)
 
     def keys(self, totals: Any) -> Any:
         """The squares or, where they are 0, -1 / (1 + that of the middles); -1 if that is none."""

@@ -71,6 +71,19 @@ class Lanes:
         """The larger of two numbers in each lane."""
         return self.builder.select(self.builder.fcmp_ordered(">", one, other), one, other)
 
+    def smaller(self, one: Any, other: Any) -> Any:
+        """The smaller of two numbers in each lane; `other` where one is missing."""
+        return self.builder.select(self.builder.fcmp_ordered("<", one, other), one, other)
+
+    def away(self, below: Any, above: Any) -> Any:
+        """How far outside of its bounds something is in each lane, not negative.
+
+        Args:
+            below: by how much it is below them, negative above.
+            above: the reverse.
+        """
+        return self.larger(self.larger(below, above), self.constant(0.0))
+
     def add_square(self, total: Any, away: Any) -> Any:
         """The totals with a square added to each."""
         kind = ir.FunctionType(self.vector, [self.vector] * 3)

@@ -105,12 +105,13 @@ def finished(
         return values, outside, is_unchanged(original, values)
     from distanon.kernels.finished_numbers import finished_numbers
 
+    bounds, powers = _bounds_and_powers(finishing)
     found: tuple[Floats, Booleans, Booleans] = finished_numbers(
         np.ascontiguousarray(original),
         np.ascontiguousarray(perturbed),
-        np.stack((finishing.lower, finishing.upper)),
+        bounds,
         np.ascontiguousarray(finishing.domain),
-        _powers(finishing),
+        powers,
         finishing.is_declared,
     )
     return found
@@ -126,10 +127,11 @@ def _is_plain(finishing: Finishing) -> bool:
     )
 
 
-def _powers(finishing: Finishing) -> Floats:
-    """Ten to the digits after the point of each attribute, 0: as computed."""
+def _bounds_and_powers(finishing: Finishing) -> tuple[Floats, Floats]:
+    """Least and greatest values, and ten to the digits after the point, 0: as computed."""
     digits = finishing.decimals
-    return np.where(digits >= 0, 10.0 ** np.maximum(digits, 0), 0.0)
+    powers = np.where(digits >= 0, 10.0 ** np.maximum(digits, 0), 0.0)
+    return np.stack((finishing.lower, finishing.upper)), powers
 
 
 def find_differing(
@@ -198,7 +200,7 @@ def first_choice(
     if not least and _is_plain(finishing):
         from distanon.kernels.finished_numbers import stay_the_same
 
-        bounds, powers = np.stack((finishing.lower, finishing.upper)), _powers(finishing)
+        bounds, powers = _bounds_and_powers(finishing)
         same = stay_the_same(values, points, means, bounds, powers, finishing.is_declared)
         source[~same] = Source.NEIGHBORS_MEAN
         return source
