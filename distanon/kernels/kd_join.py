@@ -417,13 +417,8 @@ def _collect(tree: Any, weights: Any, question: Any, reach: Any, widening: Any, 
         bound = MOST
     wide, inner_of, leaves = tree.wide, tree.wide.number, tree.leaves
     width = tree.boxes.shape[2]
-    x = group.reshape(width, LANES)[:, lane].copy()
-    none = np.isnan(x)
-    box = (
-        np.where(none, np.inf, x).astype(x.dtype),
-        np.where(none, -np.inf, x).astype(x.dtype),
-        none,
-    )
+    alone, box = group_room(tree)
+    fill(group.reshape(width, LANES)[:, lane].copy().reshape(1, width), 0, 1, alone, box)
     unit = number(one)
     found = np.empty(64, np.int64)
     held = np.empty(64)
@@ -441,9 +436,9 @@ def _collect(tree: Any, weights: Any, question: Any, reach: Any, widening: Any, 
             continue
         lo, at = tree.first[node], tree.leaf[node] * width * LANES
         if gapped:
-            hits = near_gapped(leaves, at, group, lane, width, number(bound), squares, unit)
+            hits = near_gapped(leaves, at, alone, 0, width, number(bound), squares, unit)
         else:
-            hits = near(leaves, at, group, lane, width, number(bound), squares)
+            hits = near(leaves, at, alone, 0, width, number(bound), squares)
         hits &= (1 << (tree.last[node] - lo)) - 1
         while hits != 0:
             j = lowest(hits)
